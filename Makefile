@@ -8,7 +8,7 @@ THREADS := build/threads
 COVERAGE := build/coverage
 sources = $(shell git ls-files '*.c' '*.h')
 
-.PHONY: all demo test test-kernels test-threads check sanitized build-sanitized coverage docs pictures papers fmt lint bench table clean golden
+.PHONY: all demo test test-kernels test-threads check sanitized build-sanitized coverage docs pictures gallery papers fmt lint bench table clean golden
 
 # What the page of reports is made from, where there is npm to fetch it.
 PAGE := web/node_modules/.package-lock.json
@@ -110,6 +110,12 @@ pictures:
 	node web/screenshot.mjs build/sk8o.html docs/sk8o.png 0.18 scene
 	node web/screenshot.mjs build/fly.html docs/flapper.png 0.18 scene
 
+# docs/models: what is missing or out of date of the bundled models' pages, pictures and plots.
+gallery:
+	tools/setup test
+	$(MAKE) all
+	tools/gallery.py
+
 # The papers' numbers, tables and figures, rerun; fails when one of them is not met.
 papers:
 	tools/setup test
@@ -119,6 +125,7 @@ papers:
 golden: all # what check says, plot draws and equations cost, byte for byte: read the difference
 	tests/doctor_test.sh $(CURDIR)/build/trundle $(CURDIR) golden
 	build/tests/plot_test golden
+	build/tests/explain_test golden
 	build/trundle_bench counts > tests/operations.txt
 
 fmt:

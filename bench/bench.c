@@ -674,6 +674,7 @@ static void print_times(void)
     bench_steps();
     bench_batch();
     bench_settle();
+    bench_equations(false);
     bench_switches(5);
     bench_switches(97);
     compare();
@@ -699,6 +700,8 @@ int main(int argc, char **argv)
         bench_batch();
     else if (strcmp(what, "settle") == 0)
         bench_settle();
+    else if (strcmp(what, "equations") == 0)
+        bench_equations(true);
     else if (strcmp(what, "page") == 0) {
         printf(
             "# Speed\n\n<!-- Written by `make table`; do not edit. -->\n\n"
@@ -714,7 +717,7 @@ int main(int argc, char **argv)
         printf("```\n");
     } else {
         fprintf(stderr, "usage: trundle_bench [times | counts | compare | page | steps | batch | "
-                        "settle | slopes]\n");
+                        "settle | equations | slopes]\n");
         return 2;
     }
     return !good || ferror(stdout) || fflush(stdout) != 0;

@@ -11,6 +11,8 @@ double bench_now(void);
 // The table of all models: what their equations cost, exactly, and the times that they take.
 bool bench_model_counts(void); // false when open parameters cost too much
 void bench_model_times(void);
+// What people read of them, in closed form and by shared quantities; `each`: a line for each
+void bench_equations(bool each);
 
 // Machine code beside the interpreter.
 void bench_native(void);

@@ -255,3 +255,41 @@ void bench_model_times(void)
     }
     globfree(&models);
 }
+
+// ---- equations for people ------------------------------------------------------------------
+
+// Of one model, all that can be shown; 0 where there are none
+static double equations_seconds(const char *path)
+{
+    tr_error err = {0};
+    tr_derive_options how = tr_derive_defaults();
+    tr_equations_options o = tr_equations_defaults();
+    how.name_gravity = 1;
+    o.show = "M,c,Q,G,H,J,reduced,lambda,tau,energy";
+    tr_model *model = tr_model_read(path, &err);
+    tr_system *system = tr_derive(model, &how, &err);
+    const double start = bench_now();
+    char *text = tr_equations_text(system, &o, &err);
+    const double seconds = text ? bench_now() - start : 0;
+    tr_text_free(text);
+    tr_system_free(system);
+    tr_model_free(model);
+    return seconds;
+}
+
+void bench_equations(bool each)
+{
+    double sum = 0, most = 0;
+    char name[64], longest[64] = "";
+    glob_t models = all_models();
+    for (size_t i = 0; i < models.gl_pathc; i++) {
+        const double seconds = equations_seconds(models.gl_pathv[i]);
+        name_of(models.gl_pathv[i], name);
+        if (each) printf("equations %-22s %8.3f s\n", name, seconds);
+        if (seconds > most) most = seconds, snprintf(longest, sizeof longest, "%s", name);
+        sum += seconds;
+        fflush(stdout);
+    }
+    printf("equations of all models: %.1f s, most %.2f s (%s)\n", sum, most, longest);
+    globfree(&models);
+}

@@ -56,6 +56,7 @@ static void note_source(tr_system *system, const Model *variant, const tr_derive
     }
     source->case_name = keep(system, cases->count ? cases->at[0].name.text : text_of(""));
     note_with(system, variant);
+    if (variant->told_included) source->included = keep(system, text_of(variant->told_included));
     tr_setting *settings =
         tr_arena_alloc(&system->graph->arena, o->setting_count + 1, sizeof *settings);
     if (!settings) system->graph->failed = true;
@@ -153,7 +154,7 @@ static bool add_outputs(Model *model, const tr_derive_options *o, tr_error *err)
 {
     const Field *field = tr_kind_field(tr_kind_model(), text_of("outputs"));
     for (size_t i = 0; i < o->output_count; i++) {
-        const Place place = {-(int)(o->setting_count + i) - 1, 1};
+        const Place place = place_at(-(int)(o->setting_count + i) - 1, 1);
         const Value name = {text_of(o->outputs[i].name), place, true},
                     formula = {text_of(o->outputs[i].formula), place, true};
         if (!tr_field_put(model, field, &model->fields.outputs, name, formula, false, err))
@@ -233,6 +234,10 @@ tr_system *tr_derive(const tr_model *model, const tr_derive_options *options, tr
     for (size_t i = 0; variant && system && !has_failed(err) && i < o.control_count; i++)
         note_control(system, o.controls[i]);
     if (variant && system && !has_failed(err)) note_source(system, variant, &o);
+    if (variant && system) { // places in the system point there
+        system->source.origins = variant->origins;
+        variant->origins = (Arena){0};
+    }
     if (system && system->graph->failed) tr_graph_refuse(system->graph, err);
     tr_model_free(variant);
     if (system) system->seconds = seconds_now() - started;

@@ -37,6 +37,7 @@ static void call_models(tr_model *model, tr_system *system, const char *path, tr
     free_text(tr_derive_text(system, true, err));
     free_text(tr_eval_text(system, true, err));
     assert_false(tr_simulate(system, NULL, NULL, err));
+    assert_false(tr_export(system, NULL, err));
 }
 
 static void call_studies(tr_system *system, tr_error *err)

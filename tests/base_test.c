@@ -220,14 +220,14 @@ static void test_first_error_wins(void **state)
     tr_error err = {0};
     assert_false(has_failed(&err));
     assert_false(has_failed(NULL));
-    tr_fail(&err, TR_INVALID, (Place){3, 14}, "the %s is %d", "answer", 42);
+    tr_fail(&err, TR_INVALID, place_at(3, 14), "the %s is %d", "answer", 42);
     assert_true(has_failed(&err));
-    tr_fail(&err, TR_USAGE, (Place){1, 1}, "later");
+    tr_fail(&err, TR_USAGE, place_at(1, 1), "later");
     tr_fail_memory(&err);
     assert_int_equal(err.status, TR_INVALID);
     assert_true(err.line == 3 && err.column == 14);
     assert_string_equal(err.text, "the answer is 42");
-    tr_fail(NULL, TR_USAGE, (Place){1, 1}, "nobody listens");
+    tr_fail(NULL, TR_USAGE, place_at(1, 1), "nobody listens");
     tr_fail_memory(NULL);
     tr_error memory = {0};
     tr_fail_memory(&memory);

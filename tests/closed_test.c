@@ -100,12 +100,46 @@ static void test_forms(void **state)
     }
 }
 
+// Quaternions of unit length (T370): a, b, x, y, whose squares add up to 1; a is what is replaced.
+static void test_units(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *formula, *form;
+    } rows[] = {
+        {"a^2 + b^2 + x^2 + y^2", "1"},
+        {"a^2 - b^2 - x^2 + y^2", "1 - 2*(x^2 + b^2)"},
+        {"(2*(b*y - a*x))^2 + (2*(x*y + a*b))^2 + (1 - 2*(b^2 + x^2))^2", "1"},
+        {"m*(a^2 + b^2 + x^2 + y^2)^2 - m", "0"},
+        {"sqrt(a^2 + b^2 + x^2 + y^2)", "1"},
+        {"c/(a^2 + b^2 + x^2 + y^2) + m", "c + m"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        Expr symbols[SYMBOLS];
+        System *s = with_names(symbols);
+        const Expr units[1][4] = {{symbols[0], symbols[1], symbols[4], symbols[5]}};
+        const Rules rules = {.units = units, .unit_count = 1};
+        tr_error err = {0};
+        const Expr x = tr_formula(s, rows[i].formula, &err);
+        Closed *c = tr_closed_new(s->graph, x, &rules, &err);
+        const Term *form = c ? tr_closed_form(c, x) : NULL;
+        if (!form) fail_msg("%s: %s", rows[i].formula, err.text);
+        char *text = written(form);
+        if (strcmp(text, rows[i].form) != 0)
+            fail_msg("%s: %s, not %s", rows[i].formula, text, rows[i].form);
+        free(text);
+        tr_closed_free(c);
+        tr_system_free(s);
+    }
+}
+
 // ---- random expressions --------------------------------------------------------------------
 
 typedef struct Maker {
     Random *random;
     const Expr *symbols;
     Graph *graph;
+    bool are_unit; // four of the symbols
 } Maker;
 
 static Expr any_leaf(const Maker *m)
@@ -147,50 +181,79 @@ static double size_of(Graph *graph, Expr x, const double *values)
     return size;
 }
 
-static void check_values(Random *r, Graph *graph, Expr a, Expr b)
+static void make_unit(double *values)
+{
+    static const int parts[] = {0, 1, 4, 5};
+    double sum = 0;
+    for (int k = 0; k < 4; k++) sum += values[parts[k]] * values[parts[k]];
+    for (int k = 0; k < 4; k++) values[parts[k]] /= sqrt(sum);
+}
+
+static void check_values(Random *r, Graph *graph, Expr a, Expr b, bool are_unit)
 {
     for (int k = 0; k < POINTS; k++) {
         double values[SYMBOLS];
         for (int i = 0; i < SYMBOLS; i++) values[i] = random_between(r, 0.3, 1.7);
+        if (are_unit) make_unit(values);
         const double size = fmax(size_of(graph, a, values), size_of(graph, b, values));
         assert_below(fabs(evaluate(graph, a, values) - evaluate(graph, b, values)) / size, 1e-12);
     }
 }
 
-static void test_random(void **state)
+static void check_random(uint64_t seed, int trials, bool are_unit)
 {
-    (void)state;
-    Random r = {21};
+    Random r = {seed};
     int simplified = 0, shorter = 0;
-    enum { TRIALS = SLOW_BUILD ? 200 : 2000 };
-    for (int trial = 0; trial < TRIALS; trial++) {
+    for (int trial = 0; trial < trials; trial++) {
         Expr symbols[SYMBOLS];
         tr_error err = {0};
         System *s = with_names(symbols);
-        const Maker m = {&r, symbols, s->graph};
+        const Maker m = {&r, symbols, s->graph, false};
+        const Expr units[1][4] = {{symbols[0], symbols[1], symbols[4], symbols[5]}};
+        const Rules rules = {.units = units, .unit_count = are_unit};
         const Expr x = any_expression(&m, 2 + (int)random_below(&r, 3));
-        Closed *c = tr_closed_new(s->graph, x, NULL, &err);
+        Closed *c = tr_closed_new(s->graph, x, &rules, &err);
         assert_non_null(c);
         const Term *form = tr_closed_form(c, x), *plain = tr_plain(c, x, 100000, false);
         if (form) {
             const Expr again = tr_term_expression(form, s->graph);
-            check_values(&r, s->graph, x, again);
+            check_values(&r, s->graph, x, again, are_unit);
             assert_true(form->cost <= plain->cost);
             shorter += form->cost < plain->cost, simplified++;
-            Closed *second = tr_closed_new(s->graph, again, NULL, &err);
+            Closed *second = tr_closed_new(s->graph, again, &rules, &err);
             const Term *twice = second ? tr_closed_form(second, again) : NULL;
             assert_non_null(twice);
-            if (twice->cost != form->cost) fail_msg("%s becomes %s", written(form), written(twice));
+            // of a unit length the way it was may be shorter, and its graph simpler still
+            if (are_unit ? twice->cost > form->cost : twice->cost != form->cost)
+                fail_msg("%s becomes %s", written(form), written(twice));
             tr_closed_free(second);
         }
         tr_closed_free(c);
         tr_system_free(s);
     }
-    print_message("%d of %d simplified, %d of them shorter\n", simplified, TRIALS, shorter);
-    assert_true(simplified > TRIALS * 9 / 10 && shorter > TRIALS / 5);
+    print_message("%d of %d simplified, %d of them shorter\n", simplified, trials, shorter);
+    assert_true(simplified > trials * 9 / 10 && shorter > trials / 5);
+}
+
+static void test_random(void **state)
+{
+    (void)state;
+    check_random(21, SLOW_BUILD ? 200 : 2000, false);
+}
+
+static void test_random_units(void **state)
+{
+    (void)state;
+    check_random(23, SLOW_BUILD ? 100 : 800, true);
 }
 
 // ---- equality ------------------------------------------------------------------------------
+
+static Expr unit_length(const Maker *m)
+{
+    const Expr *x = m->symbols;
+    return add(add(mul(x[0], x[0]), mul(x[1], x[1])), add(mul(x[4], x[4]), mul(x[5], x[5])));
+}
 
 // The same by another name, again and again below
 static Expr disguise(const Maker *m, Expr x, int depth)
@@ -205,7 +268,8 @@ static Expr disguise(const Maker *m, Expr x, int depth)
             of[i] = disguise(m, operand(x, i), depth - 1);
         x = node.op == OP_POW ? halves(of[0], node.n) : tr_build((Op)node.op, of[0], of[1], of[2]);
     }
-    switch (random_below(m->random, 6)) {
+    switch (random_below(m->random, m->are_unit ? 7 : 6)) {
+    case 6: return mul(x, unit_length(m));
     case 0: return sub(add(x, a), a);
     case 1: return quotient(mul(x, never_zero(m, a)), never_zero(m, a));
     case 2: return mul(x, add(mul(e_sin(angle), e_sin(angle)), mul(e_cos(angle), e_cos(angle))));
@@ -228,14 +292,17 @@ static void test_equality(void **state)
         Expr symbols[SYMBOLS];
         tr_error err = {0};
         System *s = with_names(symbols);
-        const Maker m = {&r, symbols, s->graph};
+        const bool are_unit = chance(&r, 0.3);
+        const Maker m = {&r, symbols, s->graph, are_unit};
+        const Expr units[1][4] = {{symbols[0], symbols[1], symbols[4], symbols[5]}};
+        const Rules rules = {.units = units, .unit_count = are_unit};
         const Expr x = any_expression(&m, 2);
         const bool is_equal = chance(&r, 0.5);
         const Expr other = disguise(&m, x, 2),
                    y = is_equal ? other
                                 : add(other, quotient(symbols[random_below(&r, SYMBOLS)],
                                                       number(s->graph, 1000)));
-        const Sameness found = tr_closed_compare(s->graph, x, y, NULL, &err);
+        const Sameness found = tr_closed_compare(s->graph, x, y, &rules, &err);
         assert_int_equal(err.status, 0);
         if (found != NOT_KNOWN) assert_int_equal(found == IS_SAME, is_equal);
         decided += found != NOT_KNOWN, same_pairs += is_equal;
@@ -248,8 +315,8 @@ static void test_equality(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_forms),
-        cmocka_unit_test(test_random),
+        cmocka_unit_test(test_forms),    cmocka_unit_test(test_units),
+        cmocka_unit_test(test_random),   cmocka_unit_test(test_random_units),
         cmocka_unit_test(test_equality),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

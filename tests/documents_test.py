@@ -40,7 +40,8 @@ def run(command, folder):
         complain(f"{command}\n  exit code {done.returncode}\n{done.stderr}")
     for option, name in re.findall(r" (-o|--report|--plot) ([^ -]\S*)", command):
         made = folder / name
-        if not made.is_file() or not made.stat().st_size:
+        is_there = any(made.iterdir()) if made.is_dir() else made.is_file() and made.stat().st_size
+        if not is_there:
             complain(f"{command}\n  there is no {name}")
     return done.stdout
 
@@ -133,7 +134,7 @@ def anchors(path):
 
 def check_links():
     count = 0
-    for page in [root / "README.md", *sorted((root / "docs").glob("*.md"))]:
+    for page in [root / "README.md", *sorted((root / "docs").rglob("*.md"))]:
         text = re.sub(r"```.*?```", "", page.read_text(), flags=re.S)
         for link in re.findall(r'\]\(([^)\s]+)\)|src="([^"]+)"', text):
             link = link[0] or link[1]
@@ -143,7 +144,7 @@ def check_links():
             target = page.parent / name if name else page
             count += 1
             if not target.exists():
-                complain(f"{page.name}: {link} leads nowhere")
+                complain(f"{page.relative_to(root)}: {link} leads nowhere")
             elif anchor and target.suffix == ".md" and anchor not in anchors(target):
                 complain(f"{page.name}: {link}: there is no such heading")
     return count
@@ -162,7 +163,7 @@ def check_names():
 
 def check_pictures():
     for picture in (root / "docs").rglob("*"):
-        most = {".svg": 60000, ".png": 250000}.get(picture.suffix)
+        most = {".svg": 60000, ".png": 250000, ".webp": 60000}.get(picture.suffix)
         if most and picture.stat().st_size > most:
             complain(f"{picture.relative_to(root)} has {picture.stat().st_size} bytes")
 

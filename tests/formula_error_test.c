@@ -291,7 +291,7 @@ static void test_embedded_zero(void **state)
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         tr_error err = {0};
-        assert_int_equal(tr_formula_parse(s->graph, &scope, bad[i].text, (Place){1, 1}, &err).id,
+        assert_int_equal(tr_formula_parse(s->graph, &scope, bad[i].text, place_at(1, 1), &err).id,
                          0);
         assert_string_equal(err.text, bad[i].words);
         assert_int_equal(err.column, bad[i].column);
@@ -320,7 +320,7 @@ static void test_first_error_wins(void **state)
 // A scope of its own: `known` means 5, `sulky` fails with its own words, one() is a function.
 static bool own_name(void *owner, Text name, Expr *meaning, tr_error *err)
 {
-    if (text_is(name, "sulky")) tr_fail(err, TR_INVALID, (Place){2, 3}, "not today");
+    if (text_is(name, "sulky")) tr_fail(err, TR_INVALID, place_at(2, 3), "not today");
     if (!text_is(name, "known")) return false;
     *meaning = number(owner, 5);
     return true;
@@ -330,7 +330,7 @@ static const Function *own_function(void *owner, Text name)
 {
     static Function function;
     (void)owner;
-    tr_formula_head(text_of("wide(a)"), text_of("a +  b"), (Place){3, 20}, &function, NULL);
+    tr_formula_head(text_of("wide(a)"), text_of("a +  b"), place_at(3, 20), &function, NULL);
     return text_is(name, "wide") ? &function : NULL;
 }
 
@@ -351,7 +351,7 @@ static void test_places(void **state)
 {
     (void)state;
     const Scope scope = {.name = own_name, .function = own_function}, nothing = {0};
-    const Place here = {7, 12};
+    const Place here = place_at(7, 12);
     check_place(&scope, "nobody", here, 7, 12, "unknown name 'nobody'");
     check_place(&scope, "known + nobody", here, 7, 20, "unknown name 'nobody'");
     check_place(&scope, "", here, 7, 12, "the formula is empty");
@@ -577,7 +577,7 @@ static void test_good_heads(void **state)
         Function f;
         tr_error err = {0};
         const Text body = text_of("a + 1");
-        assert_true(tr_formula_head(text_of(heads[i].head), body, (Place){4, 9}, &f, &err));
+        assert_true(tr_formula_head(text_of(heads[i].head), body, place_at(4, 9), &f, &err));
         assert_int_equal(err.status, TR_OK);
         assert_true(text_is(f.name, heads[i].name));
         assert_int_equal(f.argument_count, heads[i].count);
@@ -626,7 +626,7 @@ static void test_bad_heads(void **state)
         Function f;
         tr_error err = {0};
         assert_false(
-            tr_formula_head(text_of(heads[i].head), text_of("a"), (Place){4, 9}, &f, &err));
+            tr_formula_head(text_of(heads[i].head), text_of("a"), place_at(4, 9), &f, &err));
         assert_string_equal(err.text,
                             "a function is written name(a, b), with up to 16 different arguments");
         assert_int_equal(err.status, TR_INVALID);

@@ -12,7 +12,7 @@ static const double g = 9.81;
 // ---- runs ----------------------------------------------------------------------------------
 
 typedef struct Event {
-    double t, lost;
+    double t, lost, impulse;
     bool rebounded;
     char kind[100];
 } Event;
@@ -61,6 +61,8 @@ static inline void read_events(Ran *r)
         snprintf(event->kind, sizeof event->kind, "%s", kind.at);
         const Text lost = tr_json_member(item, "lost");
         event->lost = lost.at ? strtod(lost.at, NULL) : 0;
+        const Text impulse = tr_json_member(item, "impulse");
+        event->impulse = impulse.at ? strtod(impulse.at, NULL) : 0;
         event->rebounded = tr_json_member(item, "rebounded").at != NULL;
         if (r->count) assert_true(event->t >= r->events[r->count - 1].t);
         tr_buffer_free(&kind);

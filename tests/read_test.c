@@ -48,7 +48,7 @@ static void test_unknown_keys(void **state)
          "unknown key 'ww' in 'inertia'; there are 'xx', 'yy', 'zz', 'xy', 'xz', 'yz', 'axial', "
          "'radial', 'axis', 'about'"},
         {"trundle: 1\nroles: {a: {force: 1}}\n", 2, 13,
-         "'force' is a key of 'forces', not of 'a'; there are 'torque', 'rate', 'motion'"},
+         "'force' is a key of 'forces', not of 'a'; there are 'torque', 'limit', 'rate', 'motion'"},
         {"trundle: 1\ncases: {a: {ends: 1}}\n", 2, 13,
          "unknown key 'ends' in 'a'; did you mean 'end'?"},
         {"trundle: 1\nbodies: {a: {shapes: {s: {color: 1}}}}\n", 2, 27,

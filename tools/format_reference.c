@@ -239,6 +239,54 @@ static const char terrain[] =
     "ground "
     "other\nrows hold its body.\n";
 
+static const char restraints[] =
+    "\n"
+    "## Stops and dry friction\n"
+    "\n"
+    "A joint with one coordinate (revolute, prismatic, screw; in `joints`, too, where one closes a "
+    "loop) may have `limits`.\n"
+    "It stops there with an impact that the masses of all that moves share, comes back by "
+    "`limit_restitution`, and is then\n"
+    "held until it would have to be pulled. `lambda.COORDINATE.limit` is the force of both stops "
+    "along the coordinate: positive\n"
+    "at the lower one, negative at the upper one; formulas may use it. With `limit_stiffness` a "
+    "stop is a spring with a damper\n"
+    "(`limit_damping`), whose force has the same name. Each time that a stop is reached or left is "
+    "an event of the\ncertificate, with impulse and energy.\n"
+    "\n"
+    "- Nothing starts beyond a stop: `initial` that says so is refused. What `guess` says, or zero "
+    "where nothing is said, is\n"
+    "  taken to the nearer stop.\n"
+    "- What a `motion` or a `rate` moves, or the case holds, has stops that are watched: the run "
+    "ends where it passes one,\n"
+    "  and so do runs of the first order. A soft stop pushes against the motor.\n"
+    "- Limits of a joint that closes a loop are between -pi and pi, for it does not count its "
+    "turns.\n"
+    "- `linearise`, `steady` and `lqr` take stops as they are at the start: one that holds there "
+    "holds. `settle` knows none, and says so.\n"
+    "\n"
+    "`friction` is dry: the joint does not move at all while less than `stiction` would hold it, "
+    "and slips against `friction`\n"
+    "else, exactly, down to no speed. `lambda.COORDINATE.friction` is its force either way. It may "
+    "be a formula of the state, such as\n"
+    "`0.2 + 0.3*exp(-abs(hip_rate)/0.1)`, but not of reactions. It bears no impulse: a joint that "
+    "is held so far slips after an impact.\n"
+    "Where a stop and friction hold one joint, or friction holds several joints of a loop, how "
+    "they share it is not determined: forces are\n"
+    "the least. A joint whose links have no mass should have friction at one end alone.\n"
+    "\n"
+    "`armature` is the inertia of a motor's rotor about its own axis, and `ratio` how fast it "
+    "turns "
+    "against the coordinate: `armature`\n"
+    "times `ratio`^2 is added along the coordinate. That its spin bends the motion of what carries "
+    "it is left out: for that, give the rotor a\n"
+    "body and a coupling.\n"
+    "\n"
+    "`limit` of a role is what the motor can do, either way, such as a table of the speed: "
+    "`max(0, map(abs(hip_rate)))`. `tau` is\n"
+    "what acts after it. A run warns once, with the first time and how long in all; the "
+    "certificate has both in `at_limit`.\n";
+
 static const char use_and_results[] =
     "\n"
     "## What a formula may use\n"
@@ -328,6 +376,9 @@ static const struct {
     const char *kind, *title, *text;
 } sections[] = {
     {"model", "The file", "What stands at the top of the file."},
+    {"include", "include",
+     "Each entry of `include` is a name and the following, see [Files in files](#files-in-files):"},
+    {"each", "each", "Each entry of `each` is a name and a list, which may stand in a map:"},
     {"tables", "tables", "Each entry of `tables` is a name and:"},
     {"signals", "signals", "What was recorded together, in one file:"},
     {"bodies", "bodies", "Each entry of `bodies` is a name and:"},
@@ -628,6 +679,66 @@ static void print_signals(void)
         "of degree 0 it is refused.\n");
 }
 
+static void print_files(void)
+{
+    printf(
+        "\n## Files in files\n"
+        "\n"
+        "A model file may be made of others, each as often as it has copies:\n"
+        "\n"
+        "```yaml\n"
+        "include:\n"
+        "  corner:\n"
+        "    file: corner.yaml\n"
+        "    bind: {chassis: body}             # its chassis is our body\n"
+        "    set: {k: 2*k0}                    # its parameters and inputs, by our formulas\n"
+        "    each:                             # one copy for each name\n"
+        "      name: [fl, fr, rl, rr]\n"
+        "      px: [0.5, 0.5, -0.5, -0.5]\n"
+        "      py: [0.3, -0.3, 0.3, -0.3]\n"
+        "```\n"
+        "\n"
+        "All that has a name in `corner.yaml` is called by that of the copy, `_` and its own name "
+        "here, also in\n"
+        "formulas and lists: `fl_wheel`, `fl_spin`, `fl_wheel.wz`, `d(fl_spin)`, "
+        "`lambda.fl_tyre.normal`, `fl_k`. Without\n"
+        "`each` there is one copy, called as the include: `corner_wheel`. What is not set keeps "
+        "its "
+        "formula there, and\n"
+        "`--set fl_k=3`, cases and the rest of this file may speak of any of these names.\n"
+        "\n"
+        "- `bind` says what names of the included file mean here: bodies and frames, `world` too, "
+        "but also inputs, functions,\n"
+        "  tables and coordinates. It may leave such a body out, or describe it to stand alone: "
+        "what it says of it is left\n"
+        "  out then, with the joint that holds it, its coordinate, its role and what `initial`, "
+        "`guess` and the like say of it\n"
+        "  alone. What hangs from it hangs from ours. An include may bind names of those above "
+        "it.\n"
+        "- In `each`, parameters and inputs are set, and other names are bound: "
+        "`chassis: [left_bogie, right_bogie]`. Lists are\n"
+        "  as long as `name`.\n"
+        "- Formulas of `set` and `each` are ours; the included file knows nothing of ours but what "
+        "it is given.\n"
+        "- Its `gravity`, `ground`, `cases`, `name` and `minimise` are for use alone: ours hold. "
+        "Its `signals` become tables.\n"
+        "  What it says in `initial`, `guess`, `roles`, `commands`, `noise`, `deviations` and "
+        "`reactions` holds unless we say\n"
+        "  something else of the same name. Any other name that stands here already is an error.\n"
+        "- Its things stand behind ours, copy by copy; bodies in that order.\n"
+        "- Files that it names are looked for beside it, with the rights of this file. Included "
+        "files may include others, 8\n"
+        "  deep; all of them come to 2,000 copies and 16 MB at most.\n"
+        "\n"
+        "Mistakes in it are told with its own line and column, and with the copy: "
+        "`corner.yaml:12:7: "
+        "... (included by\n"
+        "rover.yaml:5:3 as fl)`. `trundle check MODEL --expand` prints the model as one flat file, "
+        "which is the same system.\n"
+        "An included file is a model file: it can be checked and simulated alone, where it says "
+        "enough for that.\n");
+}
+
 static void print_samples(void)
 {
     printf(
@@ -675,7 +786,7 @@ static void print_samples(void)
         "Sensitivities,\n"
         "standard deviations and filters do not see through samples, and refuse them. "
         "`lqr --step` writes a\n"
-        "controller; `--set` sets inputs that no controller does, and a case may do `without` a "
+        "controller, `linearise --step` shows the loop that all of them close; `--set` sets inputs that no controller does, and a case may do `without` a "
         "controller.\n"
         "\n");
 }
@@ -722,12 +833,13 @@ static void print_uncertainty(void)
 
 int main(void)
 {
-    printf("%s%s%s%s%s", introduction, rules, precedence, terrain, use_and_results);
+    printf("%s%s%s%s%s%s", introduction, rules, precedence, terrain, restraints, use_and_results);
     for (size_t i = 0; i < tr_kind_count; i++) print_kind(&tr_kinds[i]);
     print_joints();
     print_formulas();
     print_tables();
     print_signals();
+    print_files();
     print_samples();
     print_uncertainty();
     return ferror(stdout) || fflush(stdout) != 0;

@@ -63,6 +63,8 @@ typedef struct tr_error {
                       // k TR_WITH_LINES on
     char text[500];   // one sentence for the person who wrote the input, without a newline, as
                       // tr_shown would have it
+    char file[200];   // the file that line and column are in, where that is one that the model
+                      // includes; "" where it is the model's own, or another that was given
 } tr_error;
 
 // ---- small things --------------------------------------------------------------------------
@@ -375,11 +377,15 @@ static inline tr_derive_options tr_derive_defaults(void)
     return o;
 }
 
+// The text of one model file that says what the model and all the files that it includes say; of
+// the options folders count alone, in which these may be (`allowed`). It is the caller's:
+// tr_text_free.
+char *tr_model_expand(const tr_model *model, const tr_derive_options *options, tr_error *err);
 // The equations of motion of a model, which stays as it is and may be freed afterwards. `options`
 // may be NULL. TR_INVALID with the place in the model file where something cannot be.
 tr_system *tr_derive(const tr_model *model, const tr_derive_options *options, tr_error *err);
 // The files that a system was made from, by index from 0: the model's, where it was one, those of
-// `with`, then those that the model names. NULL beyond the last.
+// `with`, then those that the model includes and names. NULL beyond the last.
 const char *tr_system_file(const tr_system *system, size_t index);
 
 // ---- running -------------------------------------------------------------------------------
@@ -527,6 +533,35 @@ static inline tr_equations_options tr_equations_defaults(void)
 // where it is not there.
 char *tr_equations_text(const tr_system *system, const tr_equations_options *options,
                         tr_error *err);
+// How the equations were derived, in words and short formulas: what `trundle equations --explain`
+// prints. Behind it equations as above, if `show` names any; NULL and "" for none. Without FLINT
+// there are no formulas.
+char *tr_explain(const tr_system *system, const tr_equations_options *options, tr_error *err);
+
+// Code that can be taken elsewhere: functions of a model in another language.
+typedef struct tr_export_options {
+    size_t size;
+    bool single; // numbers of single precision, where the language has them
+    bool open;   // parameters that are exactly 0, 1 or -1 stay parameters; else they are numbers, and
+                 // what multiplies by them is left out
+    const char *language; // c, octave, python, sympy, casadi
+    const char *folder;   // that files are written into; it is made when it is not there
+    const char *name;     // of files and functions; NULL: as the model's file
+    const char *fix;      // parameters that are to be numbers, "m,l"; "all"; NULL: none
+    const char *outputs;  // those that are wanted, by their columns; NULL: all
+    const char *form;     // reduced: by the velocities that are independent at the start, and with
+                          // contacts as they are there; auto: the same, where contacts do not change
+} tr_export_options;
+void tr_export_fill(tr_export_options *options, size_t size);
+static inline tr_export_options tr_export_defaults(void)
+{
+    tr_export_options o;
+    tr_export_fill(&o, sizeof o);
+    return o;
+}
+// Writes the files of a language, all or none. TR_USAGE for what there is not, and for models that
+// one such form cannot follow.
+bool tr_export(const tr_system *system, const tr_export_options *options, tr_error *err);
 
 // An instant of a run, as a controller sees it. All of it belongs to the run.
 typedef struct tr_instant {
@@ -695,6 +730,15 @@ bool tr_linear_eigenvalues(const tr_linear *linear, double (*values)[2], tr_erro
 // x(t + step) = A x(t) + B u while u is held: into A and B, of the sizes that the model's have.
 bool tr_linear_discretise(const tr_linear *linear, double step, double *A, double *B,
                           tr_error *err);
+
+// The loop that controllers and sensors of the model close, from one time to the next, `step` later,
+// just before the samples there: x(t + step) = A x(t) + B u. Its states are those of the model, without
+// symmetries left out, and of what is held what matters then; its inputs those that no controller
+// sets; outputs there are none, and noise is left out. At the state and after the samples at t = 0.
+// `acceleration`, where it is not NULL, is the largest there. TR_USAGE, with the step to take, where
+// the step is no multiple of all periods.
+tr_linear *tr_linearise_loop(const tr_system *system, double step, double *acceleration,
+                             tr_error *err);
 
 // What `trundle linearise` prints. `options` may be NULL.
 char *tr_linearise_text(const tr_system *system, const tr_linearise_options *options,

@@ -8,15 +8,45 @@
 
 #include <trundle/trundle.h>
 
+#include <stdint.h>
+
 // Where something stands in a file; 0 means unknown. Columns count characters, from 1.
 typedef struct Place {
     int line;
     int column;
+    const struct Origin *in; // NULL: the model file, or whatever else is being read
 } Place;
+
+static inline Place place_at(int line, int column)
+{
+    return (Place){.line = line, .column = column};
+}
+
+// A file that another one includes
+typedef struct Origin {
+    const char *file;                // as it can be opened
+    const char *by, *as;             // the file that includes it, and what its names begin with
+    Place at;                        // where that stands in `by`
+    const struct Spelling *spelling; // of one value; NULL: as in the file
+} Origin;
+
+// How a value was written before names in it were changed, so that columns stay those of the file
+typedef struct Spelling {
+    int column; // where the value begins
+    uint32_t count;
+    const struct Respelt {
+        int at, now, was;          // so many characters of the value, `now` of them for `was`
+    } * names;                     // in their order
+    const struct Spelling *before; // the names had been changed once already
+} Spelling;
 
 // Records the error unless one is recorded already, as it can be shown anywhere. `err` may be NULL.
 __attribute__((format(printf, 4, 5))) void tr_fail(tr_error *err, tr_status status, Place at,
                                                    const char *format, ...);
+
+// The same error under other words, at the place that it has.
+__attribute__((format(printf, 3, 4))) void tr_fail_again(tr_error *err, const tr_error *why,
+                                                         const char *format, ...);
 
 // Records that memory ran out.
 void tr_fail_memory(tr_error *err);
@@ -30,8 +60,9 @@ static inline void is_recorded(tr_error *err)
     __builtin_assume(err != NULL);
     if (err->status == TR_OK) err->status = TR_FAILED;
 }
-#define tr_fail(err, ...)   ((tr_fail)(err, __VA_ARGS__), is_recorded(err))
-#define tr_fail_memory(err) ((tr_fail_memory)(err), is_recorded(err))
+#define tr_fail(err, ...)       ((tr_fail)(err, __VA_ARGS__), is_recorded(err))
+#define tr_fail_again(err, ...) ((tr_fail_again)(err, __VA_ARGS__), is_recorded(err))
+#define tr_fail_memory(err)     ((tr_fail_memory)(err), is_recorded(err))
 #endif
 
 // A buffer's text as it can be shown anywhere, to be freed by the caller; after an error NULL,

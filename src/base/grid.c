@@ -49,7 +49,7 @@ __attribute__((format(printf, 2, 3))) static bool refuse(Reader *r, const char *
     va_start(list, format);
     vsnprintf(words, sizeof words, format, list);
     va_end(list);
-    tr_fail(r->err, TR_INVALID, (Place){r->line, 0}, "%s", words);
+    tr_fail(r->err, TR_INVALID, place_at(r->line, 0), "%s", words);
     return false;
 }
 

@@ -20,7 +20,7 @@ typedef struct Reader {
 
 static bool refuse(const Reader *r, const char *words)
 {
-    tr_fail(r->err, TR_INVALID, (Place){r->line, r->line ? 1 : 0}, "%s", words);
+    tr_fail(r->err, TR_INVALID, place_at(r->line, r->line ? 1 : 0), "%s", words);
     return false;
 }
 

@@ -99,11 +99,11 @@ static void refuse_field(const Reader *r, const Sheet *sheet, size_t column, con
 {
     const Text text = {field, strcspn(field, ",\r\n")};
     if (memchr(text.at, ';', text.length))
-        tr_fail(r->err, TR_INVALID, (Place){r->line, 0}, "numbers stand between ',' and not ';'");
+        tr_fail(r->err, TR_INVALID, place_at(r->line, 0), "numbers stand between ',' and not ';'");
     else if (r->is_discreet)
-        tr_fail(r->err, TR_INVALID, (Place){r->line, 0}, "column %zu is no number", column + 1);
+        tr_fail(r->err, TR_INVALID, place_at(r->line, 0), "column %zu is no number", column + 1);
     else
-        tr_fail(r->err, TR_INVALID, (Place){r->line, 0}, "'%.*s' in column '%.60s' is no number",
+        tr_fail(r->err, TR_INVALID, place_at(r->line, 0), "'%.*s' in column '%.60s' is no number",
                 tr_text_cut(text, 40), text.at, sheet->names[column]);
 }
 
@@ -115,7 +115,7 @@ static bool read_row(Reader *r, const Sheet *sheet, double *row)
         const bool is_last = i + 1 == sheet->columns;
         if (is_last != is_end(r)) {
             if (r->at < r->end)
-                tr_fail(r->err, TR_INVALID, (Place){r->line, 0}, "there are %s than %zu fields",
+                tr_fail(r->err, TR_INVALID, place_at(r->line, 0), "there are %s than %zu fields",
                         is_last ? "more" : "fewer", sheet->columns);
             return false; // at the end of the file: a line cut short
         }

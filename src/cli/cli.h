@@ -31,9 +31,14 @@ typedef struct Options {
     const char *order;
     const char *output;
     bool json, quiet, verbose, help;
+    // check
+    bool expand;
     // equations
     const char *show, *most_operations, *budget;
-    bool closed, staged;
+    bool closed, staged, explain;
+    // export
+    const char *name, *fix, *outputs, *form;
+    bool opens, single;
     // simulate
     const char *end, *every, *method, *step, *rtol, *atol, *sensitivity, *report, *page;
     const char *most_steps, *most_numbers;
@@ -96,6 +101,7 @@ int cli_simulate(const Verb *verb, const Options *options);
 int cli_fit_inverse(const Verb *verb, const Options *options);
 int cli_fit(const Verb *verb, const Options *options);
 int cli_linearise(const Verb *verb, const Options *options);
+int cli_export(const Verb *verb, const Options *options);
 int cli_equations(const Verb *verb, const Options *options);
 int cli_lqr(const Verb *verb, const Options *options);
 int cli_plot(const Verb *verb, const Options *options);

@@ -54,7 +54,8 @@ char *cli_page_equations(const Options *options, const tr_system *system)
 {
     tr_error err = {0};
     tr_equations_options o = tr_equations_defaults();
-    if (tr_input_count(system) > MOST_INPUTS) return words_of("they are long; trundle equations writes them");
+    if (tr_input_count(system) > MOST_INPUTS)
+        return words_of("they are long; trundle equations writes them");
     o.language = "html", o.show = "M,c,Q,G,H,J,reduced,energy";
     o.most_operations = tr_input_count(system) > FEW_INPUTS ? MOST_OPERATIONS : MOST_OF_FEW;
     o.most_entries = MOST_ENTRIES;
@@ -90,7 +91,9 @@ int cli_equations(const Verb *verb, const Options *options)
     if (!system) return status;
     take_title(options->model, title, sizeof title);
     o.title = title;
-    status = cli_print(options, tr_equations_text(system, &o, &err), &err);
+    if (options->explain && !options->show) o.show = "";
+    status = cli_print(options,
+                       (options->explain ? tr_explain : tr_equations_text)(system, &o, &err), &err);
     tr_system_free(system);
     return status;
 }

@@ -82,6 +82,7 @@ static const Words *files_with;
 
 static int complain_of(const char *path, const tr_error *err)
 {
+    if (err->line > 0 && err->file[0]) path = err->file;
     if (err->line > 0 && err->column > 0)
         cli_say("%s:%d:%d: %s\n", path, err->line, err->column, err->text);
     else if (err->line > 0) // of tables

@@ -270,6 +270,7 @@ System *tr_system_copy(const System *from, tr_error *err)
     *to = *from;
     to->graph = graph;
     to->resolution = (Resolution){0};
+    to->source.origins = (Arena){0}; // the original has them
     to->formulas = NULL, to->formula_count = to->formula_capacity = 0;
     copy_inputs(&c, from);
     copy_outputs(&c, from);

@@ -84,7 +84,9 @@ static Expr failed(Parser *p) { return expr_at(p->graph, 0); }
 
 static Place place_of(const Parser *p, size_t at)
 {
-    return (Place){p->place.line, p->place.column + tr_utf8_columns(p->text.at, at)};
+    Place place = p->place;
+    place.column += tr_utf8_columns(p->text.at, at);
+    return place;
 }
 
 // The words, after the name of the function they are about, if any.
@@ -287,9 +289,10 @@ static bool has_meaning(Parser *p, Text name, Expr *meaning)
     if (text_is(name, "pi")) return *meaning = number(p->graph, 3.14159265358979323846), true;
     tr_error why = {0}; // words without a place get the name's
     if (p->scope->name && p->scope->name(p->scope->owner, name, meaning, &why)) return true;
-    const Place place =
-        why.line ? (Place){why.line, why.column} : place_of(p, (size_t)(name.at - p->text.at));
-    if (why.status) tr_fail(p->err, why.status, place, "%s", why.text);
+    if (why.line)
+        tr_fail_again(p->err, &why, "%s", why.text);
+    else if (why.status)
+        tr_fail(p->err, why.status, place_of(p, (size_t)(name.at - p->text.at)), "%s", why.text);
     return false;
 }
 
@@ -489,7 +492,7 @@ Expr tr_formula_parse(Graph *graph, const Scope *scope, Text text, Place place, 
                 .scope = scope,
                 .text = text,
                 .budget = scope->budget ? scope->budget : &alone,
-                .place = {place.line, place.column ? place.column : 1},
+                .place = {place.line, place.column ? place.column : 1, place.in},
                 .err = err ? err : &local};
     if (has_failed(p.err)) return failed(&p);
     if (at_end(&p)) return wrong(&p, 0, "the formula is empty");
@@ -512,7 +515,8 @@ bool tr_formula_reserved(Text name)
 
 bool tr_formula_head(Text head, Text body, Place place, Function *function, tr_error *err)
 {
-    Parser p = {.text = head, .place = {place.line, place.column ? place.column : 1}, .err = err};
+    Parser p = {
+        .text = head, .place = {place.line, place.column ? place.column : 1, place.in}, .err = err};
     peek(&p);
     const size_t start = p.at;
     *function = (Function){.body = body, .place = p.place};

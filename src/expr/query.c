@@ -401,10 +401,11 @@ void tr_system_turn(System *system)
     }
 }
 
-bool tr_system_may_stop(const System *system)
+bool tr_system_is_watched(const System *system)
 {
     for (uint32_t i = 0; i < system->alarm_count; i++)
-        if (system->alarms[i].kind == ALARM_STOPS) return true;
+        if (system->alarms[i].kind == ALARM_STOPS || system->alarms[i].kind == ALARM_SATURATES)
+            return true;
     return false;
 }
 

@@ -395,7 +395,7 @@ tr_expr tr_formula(System *system, const char *formula, tr_error *err)
 {
     if (!system) return (tr_expr){0};
     const Scope scope = tr_system_scope(system);
-    return tr_formula_parse(system->graph, &scope, text_of(formula), (Place){1, 1}, err);
+    return tr_formula_parse(system->graph, &scope, text_of(formula), place_at(1, 1), err);
 }
 
 void tr_define(System *system, const char *head, const char *formula, tr_error *err)
@@ -405,7 +405,7 @@ void tr_define(System *system, const char *head, const char *formula, tr_error *
     if (!system || has_failed(err)) return;
     if (!head) head = "";
     if (strchr(head, '(')) {
-        tr_system_function(system, text_of(head), text_of(formula), (Place){1, 1}, err);
+        tr_system_function(system, text_of(head), text_of(formula), place_at(1, 1), err);
         return;
     }
     const Expr meaning = tr_formula(system, formula, err);
@@ -607,6 +607,7 @@ void tr_system_free(System *system)
 {
     if (!system) return;
     tr_resolution_free(&system->resolution);
+    tr_arena_free(&system->source.origins);
     tr_graph_free(system->graph);
     free(system->inputs);
     free(system->outputs);

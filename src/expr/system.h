@@ -104,6 +104,7 @@ typedef struct Turned {
 // What happens when an alarm goes off. The last five are about a latch, in the state that they end.
 typedef enum AlarmKind {
     ALARM_WARNS,
+    ALARM_SATURATES, // told at the end, with how long it lasted
     ALARM_STOPS,
     ALARM_HOLLOW, // stops, too, unless that contact is open
     ALARM_OPENS,
@@ -126,10 +127,15 @@ typedef struct Alarm {
     uint32_t place_count, table;
 } Alarm;
 
+// What lets go: a contact, a stop of a joint, or dry friction in one. Impacts of contacts have
+// friction; dry friction in joints bears no impulse (T344), and has its limits as `load` 1.
+typedef enum LatchKind { LATCH_CONTACT, LATCH_STOP, LATCH_GRIP } LatchKind;
+
 // A contact that may let go: open when its normal force would pull, until it touches again; and
 // slipping when it would exceed the available friction, until it stands still.
 typedef struct Latch {
     const char *name;
+    LatchKind kind;
     uint32_t rows[3], row_count;  // its constraints
     bool is_normal[3], sticks[3]; // of each: the one that keeps it apart, those that may slip
     Expr gap;                     // how far it is from touching
@@ -258,6 +264,24 @@ typedef struct Resolution {
 } Resolution;
 void tr_resolution_free(Resolution *resolution);
 
+// A form of the equations that was made and counted, and how: what explains them tells of it.
+enum { MOST_FORMS = 24 };
+typedef enum FormKind { FORM_ARTICULATED, FORM_FACTORISED, FORM_GLOBAL, FORM_LOCAL } FormKind;
+enum { // of the first two, then of the last
+    FORM_ALONG = 1,
+    FORM_LOADED = 2,
+    FORM_GROUNDS = 1,
+    FORM_LATE = 2,
+    FORM_ARTICULATES = 4,
+    FORM_PROJECTS = 8,
+    FORM_AT_ONCE = 16
+};
+typedef struct MadeForm {
+    FormKind kind;
+    unsigned ways;
+    size_t count; // instructions of the first two, operations of the others; 0: not counted
+} MadeForm;
+
 struct tr_system {
     Graph *graph;
     Input *inputs;
@@ -330,7 +354,11 @@ struct tr_system {
         uint32_t with_count;
         const tr_setting *torques; // of roles with one formula: the joint, and the formula
         uint32_t torque_count;
+        const char *included; // files, and what their names begin with, in one line; NULL: none
+        Arena origins;        // what places in these point to
     } source;
+    MadeForm forms[MOST_FORMS]; // of the accelerations
+    uint32_t form_count, form_kept;
     double seconds; // that deriving it took
     int digits;     // of numbers in texts for people; 0: all
     bool has_commands;
@@ -345,6 +373,14 @@ struct tr_system {
     const char *missing;  // files of meshes that cannot be read, "'a', 'b' (why)"; NULL: none
     int order;            // 1: velocities are found in place of accelerations (T257); else 2
 };
+
+// Its number; the last one stands for those that there is no room for.
+static inline uint32_t tr_system_note_form(System *s, MadeForm form)
+{
+    if (s->form_count < MOST_FORMS) s->form_count++;
+    s->forms[s->form_count - 1] = form;
+    return s->form_count - 1;
+}
 
 // A system of one's own with the same equations, to add to. The original must outlive it: names
 // are shared.
@@ -483,8 +519,8 @@ void tr_system_define_changes(System *system);
 // Puts definitions in place of what is defined, until nothing is.
 void tr_system_resolve(System *system, Expr *of, size_t count);
 
-// Whether something that runs watch may end them, besides constraints
-bool tr_system_may_stop(const System *system);
+// Whether runs watch something that may end them, or is told with its time, besides constraints
+bool tr_system_is_watched(const System *system);
 
 // ---- modes of latches ----------------------------------------------------------------------
 

@@ -99,7 +99,7 @@ static void blame_match(const tr_fit_options *o, size_t others, const tr_error *
         tr_fail(err, TR_USAGE, (Place){0}, "--match %.150s: %s", o->matches[line - others - 1],
                 own->text);
     else
-        tr_fail(err, own->status, (Place){own->line, own->column}, "%s", own->text);
+        tr_fail_again(err, own, "%s", own->text);
 }
 
 // The outputs of the caller, and one for each match

@@ -91,8 +91,8 @@ static void name_end(tr_error *err)
     if (own.status != TR_FAILED || !strstr(own.text, "sensitivities do not go on from there"))
         return;
     *err = (tr_error){0};
-    tr_fail(err, own.status, (Place){own.line, own.column},
-            "%.400s, and neither do fits: --to leaves out what was recorded later", own.text);
+    tr_fail_again(err, &own, "%.400s, and neither do fits: --to leaves out what was recorded later",
+                  own.text);
 }
 
 // With the values p, from the start to the last measurement

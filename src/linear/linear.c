@@ -11,6 +11,7 @@
 #include "linear/lineariser.h"
 #include "num/dense.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -210,14 +211,29 @@ static bool make_lists(Lineariser *l)
     return tr_tangent_list(l->system, &l->tangent);
 }
 
+// What is held is input, and what it is after a sample output.                         (T323)
+static void expose_samples(System *own, tr_error *err)
+{
+    const Output *samples = tr_system_output(own, text_of("samples"));
+    char name[60];
+    for (uint32_t i = 0; samples && i < own->held_count && !has_failed(err); i++) {
+        own->inputs[own->held[i].input].kind = TR_INPUT;
+        snprintf(name, sizeof name, "outputs.sample.s%u", i);
+        samples = tr_system_output(own, text_of("samples")); // outputs move as they grow
+        tr_system_column(own, name, name + strlen("outputs."),
+                         samples->values[2 * own->clocked_count + i], port_unknown(), err);
+    }
+}
+
 // A plan of the system with probes among its inputs
-static bool make_plan(Lineariser *l, const System *system, tr_error *err)
+static bool make_plan(Lineariser *l, const System *system, bool samples, tr_error *err)
 {
     System *own = tr_system_copy(system, err);
     if (!own) return false;
     tr_system_unfollow(own); // what is a formula of t is the number that it starts with
     tr_probes_new(own, &l->probes, err);
     tr_probes_put(&l->probes, err);
+    if (samples) expose_samples(own, err);
     if (has_failed(err)) {
         tr_system_free(own);
         return false;
@@ -238,12 +254,12 @@ static bool start(Lineariser *l, tr_error *err)
     return l->system && !has_failed(err);
 }
 
-Lineariser *tr_lineariser_new(const System *system, tr_error *err)
+static Lineariser *new_lineariser(const System *system, bool samples, tr_error *err)
 {
     if (!system || !tr_system_is_second_order(system, "linear models", err)) return NULL;
     Lineariser *l = calloc(1, sizeof *l);
     if (!l) return tr_fail_memory(err), NULL;
-    const bool listed = make_plan(l, system, err) && start(l, err) && make_lists(l);
+    const bool listed = make_plan(l, system, samples, err) && start(l, err) && make_lists(l);
     if (!listed) tr_fail_memory(err); // unless there are better words
     if (listed) {
         list_inputs(l);
@@ -258,6 +274,16 @@ Lineariser *tr_lineariser_new(const System *system, tr_error *err)
     }
     tr_lineariser_free(l);
     return NULL;
+}
+
+Lineariser *tr_lineariser_new(const System *system, tr_error *err)
+{
+    return new_lineariser(system, false, err);
+}
+
+Lineariser *tr_lineariser_of_samples(const System *system, tr_error *err)
+{
+    return new_lineariser(system, true, err);
 }
 
 void tr_lineariser_free(Lineariser *l)

@@ -19,6 +19,9 @@ typedef tr_linear Linear;
 typedef struct Lineariser Lineariser;
 
 Lineariser *tr_lineariser_new(const System *system, tr_error *err);
+// The same with what controllers and sensors hold among its inputs, and what that is after a sample
+// as its last outputs, in the order of the system: of those whose flags are due
+Lineariser *tr_lineariser_of_samples(const System *system, tr_error *err);
 void tr_lineariser_free(Lineariser *lineariser);
 // The state that it stands at: all inputs, at the start those of the initial state. A torque that
 // was made an input has the value that its law has there.

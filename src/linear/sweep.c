@@ -51,8 +51,7 @@ static void free_sample(Sample *s)
 static void say_where(const Sampler *s, double value, const tr_error *own)
 {
     if (own->status == TR_NO_MEMORY) tr_fail_memory(s->err);
-    tr_fail(s->err, own->status, (Place){own->line, own->column}, "at %.60s = %.6g: %.400s",
-            s->name, value, own->text);
+    tr_fail_again(s->err, own, "at %.60s = %.6g: %.400s", s->name, value, own->text);
 }
 
 static bool split(const Linear *linear, const Sampler *s, const uint32_t *pattern, Sample *out,
@@ -462,7 +461,7 @@ tr_sweep *tr_sweep_placed(const tr_system *system, const char *name, double from
         good = run_sweep(&s, sweep);
     }
     tr_lineariser_free(s.lineariser);
-    if (own.status) tr_fail(err, own.status, (Place){own.line, own.column}, "%s", own.text);
+    if (own.status) tr_fail_again(err, &own, "%s", own.text);
     if (good && !own.status) return sweep;
     tr_sweep_free(sweep);
     return NULL;

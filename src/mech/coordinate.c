@@ -73,6 +73,7 @@ static Expr add_velocity(Tree *tree, Link *link, const char *name, const char *j
                    .link = (uint32_t)(link - tree->links),
                    .symbol = make_input(tree, name, TR_VELOCITY, place),
                    .torque = zero(g),
+                   .armature = zero(g),
                    .passive = zero(g),
                    .acceleration = zero(g),
                    .tau = zero(g)};

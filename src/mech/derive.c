@@ -237,7 +237,7 @@ static void make_reaction_columns(Tree *tree)
     System *s = tree->system;
     char name[600];
     for (uint32_t i = 0; i < s->row_count; i++) {
-        if (s->rows[i].is_speed) continue;
+        if (s->rows[i].is_speed || tr_is_restraint_row(tree, i)) continue;
         snprintf(name, sizeof name, "lambda.%s", s->rows[i].name);
         Expr force = s->rows[i].symbol;
         for (uint32_t k = 0; k < tree->slip_count; k++)
@@ -286,6 +286,7 @@ static void make_all_columns(Tree *tree)
         return;
     }
     make_reaction_columns(tree);
+    tr_tree_restraint_columns(tree);
     for (uint32_t k = 0; k < tree->velocity_count; k++) {
         const Velocity *w = &tree->velocities[k];
         if (w->drive == DRIVE_NONE) continue;
@@ -640,6 +641,7 @@ static void build(Tree *tree)
     if (!has_failed(tree->err)) tr_tree_flexes(tree);
     if (!has_failed(tree->err)) tr_tree_joints(tree);
     if (!has_failed(tree->err)) tr_tree_inertias(tree);
+    if (!has_failed(tree->err)) tr_tree_armatures(tree);
     if (!has_failed(tree->err)) tr_tree_shapes(tree);
     if (!has_failed(tree->err)) tr_tree_frames(tree);
     tree->constants_only = false;
@@ -650,6 +652,7 @@ static void build(Tree *tree)
     const bool is_first = tree->system->order == 1;
     if (!is_first) tr_tree_turn(tree);
     graph->making = "the constraints";
+    tr_tree_name_joints(tree);
     if (!has_failed(tree->err)) tr_tree_rows(tree);
     if (!has_failed(tree->err)) tr_tree_state_rates(tree);
     if (has_failed(tree->err) || tree->graph->failed) return;
@@ -703,8 +706,9 @@ void tr_mech_derive(const Model *model, System *system, tr_error *err)
     system->body_count = model->fields.bodies.count;
     system->keeps_called = model->names_gravity;
     tr_sha256_begin(&system->source.content);
+    tr_tree_note_included(&tree);
     if (!model->fields.bodies.count)
-        tr_fail(err, TR_INVALID, (Place){1, 1}, "the model has no bodies");
+        tr_fail(err, TR_INVALID, place_at(1, 1), "the model has no bodies");
     else if (make_tree(&tree))
         build(&tree);
     else

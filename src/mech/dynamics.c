@@ -197,6 +197,8 @@ void tr_tree_inverse(Tree *tree, const Expr *acceleration, bool applied, Expr *f
         push_inward(tree, f, force);
     else
         fail(tree, force);
+    for (uint32_t k = 0; acceleration && k < tree->velocity_count; k++) // of rotors         (T345)
+        force[k] = add(force[k], mul(tree->velocities[k].armature, acceleration[k]));
     free(a);
     free(f);
 }

@@ -11,6 +11,8 @@ Expr tr_tree_kinetic(Tree *tree)
         twice = add(twice, power_of(link->v, momentum(link, link->v)));
         if (link->flex) twice = add(twice, tr_flex_kinetic(tree, link));
     }
+    for (uint32_t k = 0; k < tree->velocity_count; k++) // of rotors                        (T345)
+        twice = add(twice, mul(tree->velocities[k].armature, square(tree->velocities[k].symbol)));
     return mul(number(tree->graph, 0.5), twice);
 }
 

@@ -190,7 +190,7 @@ Expr tr_tree_stored(Tree *tree)
     for (uint32_t i = 0; i < tree->link_count; i++)
         U = add(U, joint_potential(tree, &tree->links[i]));
     for (uint32_t i = 0; i < tree->tie_count; i++) U = add(U, tie_potential(tree, &tree->ties[i]));
-    return U;
+    return add(U, tr_tree_restraint_energy(tree));
 }
 
 static void make_springs(Tree *tree)
@@ -276,4 +276,5 @@ void tr_tree_forces(Tree *tree)
     make_springs(tree);
     make_loop_springs(tree);
     tr_tree_slip_forces(tree);
+    tr_tree_restraint_forces(tree);
 }

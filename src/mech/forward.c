@@ -23,7 +23,7 @@ typedef struct Articulated {
     bool has_rigid, has_block; // J is their sum
     Wrench p;
     Motion c;              // what bends the motion on the way to the link
-    Wrench share[MAX_DOF]; // of each joint that gives way: J S / d,  d = S . J S
+    Wrench share[MAX_DOF]; // of each joint that gives way: J S / d,  d = S . J S + its rotor's
     Expr alone[MAX_DOF];   // its acceleration where its parent has none: its force less p, by d
 } Articulated;
 
@@ -76,11 +76,17 @@ static Wrench gyroscopic(Tree *tree, uint32_t i)
     return wrench_plus(f, tr_tree_fluid_force(tree, i, &none));
 }
 
+// The component that a joint moves alone, where nothing but its body has mass along it
+static int lone_component(const Velocity *w)
+{
+    return is_zero(w->armature) ? unit_component(w->S) : -1;
+}
+
 // J -= U U^T / d, p += U u / d (T22). Along S itself nothing is left of J, and p is the joint's
 // force: the graph cannot find that, so it is said.
 static void eliminate(Articulated *J, const Velocity *w, Wrench U, Wrench share, Expr alone)
 {
-    const int unit = unit_component(w->S);
+    const int unit = lone_component(w);
     merge(J);
     for (int i = 0; i < 6; i++)
         for (int j = i; j < 6; j++) {
@@ -104,7 +110,7 @@ static void give_way(const Tree *tree, const Link *link, Articulated *J)
             continue;
         }
         const Wrench U = articulated_apply(J, w->S);
-        const Expr inverse = quotient(one(tree->graph), power_of(w->S, U));
+        const Expr inverse = quotient(one(tree->graph), add(power_of(w->S, U), w->armature));
         J->share[k] = wrench_scale(inverse, U);
         J->alone[k] = mul(inverse, sub(driving_force(w), power_of(w->S, J->p)));
         eliminate(J, w, U, J->share[k], J->alone[k]);
@@ -128,7 +134,7 @@ static void pass_inward(const Link *link, Articulated *J, Articulated *parent)
 // of it without a there.                                                             (T22)
 static Expr follow(const Velocity *w, Wrench share, Expr alone, Motion *a)
 {
-    const int unit = unit_component(w->S);
+    const int unit = lone_component(w);
     if (unit < 0) {
         const Expr q = sub(alone, power_of(*a, share));
         *a = motion_plus(*a, motion_scale(q, w->S));
@@ -293,7 +299,8 @@ typedef struct Route {
     Tree *form;
     Expr *q, *turned; // along the velocities of the form, and those of the forest
     bool by_matrix;
-    size_t count; // instructions
+    unsigned ways; // of its form
+    size_t count;  // instructions
 } Route;
 enum { FORMS = 3, ROUTES = 2 * FORMS };
 
@@ -321,12 +328,14 @@ static uint32_t find_routes(Tree *tree, Expr *room, Route routes[ROUTES])
     Tree *const forms[FORMS] = {
         tree, compares ? tr_tree_along(tree, (AlongBases){.turn = true, .load = true}) : NULL,
         compares ? tr_tree_along(tree, (AlongBases){.turn = true}) : NULL};
+    static const unsigned form_ways[FORMS] = {0, FORM_ALONG | FORM_LOADED, FORM_ALONG};
     uint32_t count = 0;
     for (int i = 0; i < ROUTES; i++) {
         const bool by_matrix = i % 2;
         if (!forms[i / 2] || (by_matrix ? !bends && !is_shallow : bends)) continue;
         Route *route = &routes[count];
-        *route = (Route){forms[i / 2], room + 2 * (size_t)n * count, NULL, by_matrix, 0};
+        *route = (Route){
+            forms[i / 2], room + 2 * (size_t)n * count, NULL, by_matrix, form_ways[i / 2], 0};
         route->turned = route->q + n;
         if (!go(route)) return 0;
         count++;
@@ -364,6 +373,17 @@ static const Route *shortest(Route *routes, uint32_t count)
     return best;
 }
 
+static void note_routes(System *s, const Route *routes, uint32_t count, const Route *best)
+{
+    s->form_count = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const FormKind kind = routes[i].by_matrix ? FORM_FACTORISED : FORM_ARTICULATED;
+        const uint32_t k =
+            tr_system_note_form(s, (MadeForm){kind, routes[i].ways, routes[i].count});
+        if (&routes[i] == best) s->form_kept = k;
+    }
+}
+
 void tr_tree_forward(Tree *tree)
 {
     const uint32_t n = tree->velocity_count;
@@ -372,6 +392,7 @@ void tr_tree_forward(Tree *tree)
     const uint32_t count = room ? find_routes(tree, room, routes) : 0;
     if (count) {
         const Route *best = count > 1 ? shortest(routes, count) : routes;
+        note_routes(tree->system, routes, count, best);
         find_torques(tree, best->form, best->q);
         tr_tree_turn_out(best->form, best->q);
         for (uint32_t k = 0; k < n; k++) tree->velocities[k].acceleration = best->q[k];

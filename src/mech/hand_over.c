@@ -171,6 +171,8 @@ static bool is_rigid(const Tree *tree)
     for (uint32_t i = 0; i < tree->link_count; i++)
         if (tree->links[i].has_added_mass || tree->links[i].flex || tree->links[i].section)
             return false;
+    for (uint32_t k = 0; k < tree->velocity_count; k++)
+        if (!is_zero(tree->velocities[k].armature)) return false;
     return true;
 }
 

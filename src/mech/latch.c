@@ -16,18 +16,16 @@ static Expr mode_symbol(Tree *tree, const Contact *contact, const char *what)
     return symbol;
 }
 
-static Latch *new_latch(Tree *tree, const Contact *contact)
+uint32_t tr_tree_add_latch(Tree *tree, Latch latch)
 {
     System *s = tree->system;
-    const char *name = tr_tree_text(tree, contact->name.text);
     if (!tr_grow((void **)&s->latches, &s->latch_capacity, s->latch_count + 1,
                  sizeof *s->latches)) {
         tree->graph->failed = true;
-        return NULL;
+        return NO_LATCH;
     }
-    Latch *latch = &s->latches[s->latch_count++];
-    *latch = (Latch){.name = name, .opens = is_true(contact->unilateral)};
-    return latch;
+    s->latches[s->latch_count] = latch;
+    return s->latch_count++;
 }
 
 static bool sticks(const Tree *tree, const Contact *contact, uint32_t row)
@@ -78,8 +76,11 @@ static Expr restitution_of(Tree *tree, const Contact *contact, const Latch *latc
 static void make_latch(Tree *tree, const Touch *touch)
 {
     const Contact *contact = touch->contact;
-    Latch *latch = new_latch(tree, contact);
-    if (!latch) return;
+    const uint32_t added =
+        tr_tree_add_latch(tree, (Latch){.name = tr_tree_text(tree, contact->name.text),
+                                        .opens = is_true(contact->unilateral)});
+    if (added == NO_LATCH) return;
+    Latch *latch = &tree->system->latches[added];
     add_rows(tree, contact, latch);
     latch->gap = touch->gap;
     if (latch->opens && !(latch->row_count && latch->is_normal[0]))
@@ -142,6 +143,7 @@ void tr_tree_latches(Tree *tree)
         if (is_true(contact->unilateral) || is_true(contact->stick))
             make_latch(tree, &tree->touches[i]);
     }
+    tr_tree_restraint_latches(tree);
     System *s = tree->system;
     for (uint32_t i = 0; i < s->alarm_count; i++)
         if (s->alarms[i].kind == ALARM_HOLLOW)

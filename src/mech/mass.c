@@ -95,7 +95,7 @@ void tr_tree_mass_along(Tree *tree, Expr *diagonal)
             diagonal[k] = M[mode];
             continue;
         }
-        diagonal[k] = power_of(w->S, composite_apply(&all[w->link], w->S));
+        diagonal[k] = add(power_of(w->S, composite_apply(&all[w->link], w->S)), w->armature);
     }
     free(all);
 }
@@ -142,6 +142,7 @@ Matrix tr_tree_mass_matrix(Tree *tree)
             f = out_of_wrench(link, f);
             i = link->parent;
         }
+        set(M, k, k, add(get(M, k, k), tree->velocities[k].armature)); // (T345)
     }
     free(all);
     return M;

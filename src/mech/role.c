@@ -20,7 +20,7 @@ static Span span_of(const Link *link)
 
 // What roles call joints: by their coordinate, or by their body when they have several. A
 // coordinate may have the name of another joint's body: it comes first.
-static void name_joints(Tree *tree)
+void tr_tree_name_joints(Tree *tree)
 {
     Names *names = &tree->joint_names;
     bool good = true;
@@ -124,11 +124,63 @@ static void drive_by_torque(Tree *tree, Link *link, const Role *role)
     for (uint32_t i = 0; i < role->torque.count && !has_failed(tree->err); i++) {
         const Pair *pair = &role->torque.at[i];
         Velocity *w = driven_part(tree, link, pair, "torque");
-        if (w) w->torque = tr_tree_formula(tree, pair->value);
+        const Expr torque = w ? tr_tree_formula(tree, pair->value) : zero(tree->graph);
+        if (w && !has_failed(tree->err))
+            w->torque = tr_motor_torque(tree, role, pair->key.text, w->joint, torque);
     }
     const Span joint = span_of(link);
     for (uint32_t k = joint.velocity; k < joint.velocity + joint.velocity_count; k++)
         tree->velocities[k].drive = DRIVE_TORQUE;
+}
+
+static const Role *role_of(Tree *tree, const Link *link)
+{
+    const Roles *roles = &tree->model->fields.roles;
+    for (uint32_t i = 0; i < roles->count; i++)
+        if (joint_called(tree, roles->at[i].name.text) == link) return &roles->at[i];
+    return NULL;
+}
+
+bool tr_tree_is_moved(Tree *tree, const Link *link)
+{
+    const Cases *cases = &tree->model->fields.cases;
+    const Role *role = role_of(tree, link);
+    if (role && (role->motion.count || role->rate.count)) return true;
+    for (uint32_t i = 0; cases->count && i < cases->at[0].hold.count; i++) {
+        const Text name = cases->at[0].hold.at[i].text;
+        const Link *held = joint_called(tree, name);
+        if (held == link) return true;
+        // of an elastic joint both sides, unless the motor is named
+        if (held && link->motor == (uint32_t)(held - tree->links) &&
+            !text_equal(name, held->body->name.text))
+            return true;
+    }
+    return false;
+}
+
+// A limit is of a torque, and of one that there is.
+static void check_limits(Tree *tree, const Role *role)
+{
+    for (uint32_t i = 0; i < role->limit.count && !has_failed(tree->err); i++) {
+        const Pair *limit = &role->limit.at[i];
+        bool found = false;
+        for (uint32_t k = 0; k < role->torque.count; k++)
+            found = found || text_equal(limit->key.text, role->torque.at[k].key.text);
+        if (!role->torque.count)
+            tr_fail(tree->err, TR_INVALID, limit->value.place,
+                    "'limit' is of a torque, and '%.*s' has none%s", TEXT(role->name.text),
+                    role->motion.count || role->rate.count
+                        ? ": what it takes to move it so is found"
+                        : "");
+        else if (!found && limit->key.text.length)
+            tr_fail(tree->err, TR_INVALID, limit->key.place,
+                    "'%.*s' has a limit for '%.*s', but no torque there", TEXT(role->name.text),
+                    TEXT(limit->key.text));
+        else if (!found)
+            tr_fail(tree->err, TR_INVALID, limit->value.place,
+                    "'%.*s' has several torques: write {limit: {%.*s: ...}}", TEXT(role->name.text),
+                    TEXT(role->torque.at[0].key.text));
+    }
 }
 
 // ---- motion --------------------------------------------------------------------------------
@@ -325,15 +377,18 @@ static void drive_cut(Tree *tree, Tie *tie, const Role *role)
         return;
     }
     tie->role = role;
+    const char *joint = tr_tree_text(tree, tr_joint_name(tie->joint));
     tie->torque = tr_tree_formula(tree, role->torque.at[0].value);
+    if (!has_failed(tree->err))
+        tie->torque = tr_motor_torque(tree, role, (Text){0}, joint, tie->torque);
 }
 
 void tr_tree_roles(Tree *tree)
 {
     const Roles *roles = &tree->model->fields.roles;
-    name_joints(tree);
     for (uint32_t i = 0; i < roles->count && !has_failed(tree->err); i++) {
         const Role *role = &roles->at[i];
+        check_limits(tree, role);
         Link *link = joint_called(tree, role->name.text);
         Tie *cut = link ? NULL : cut_called(tree, role->name.text);
         if (cut) {

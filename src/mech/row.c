@@ -465,12 +465,14 @@ void tr_tree_rows(Tree *tree)
     check_elements(tree);
     if (!has_failed(tree->err)) tr_tree_contacts(tree);
     if (!has_failed(tree->err)) tr_tree_contact_places(tree);
+    if (!has_failed(tree->err)) tr_tree_restraints(tree);
     tr_tree_relations(tree);
     make_reaction_symbols(tree);
     if (!has_failed(tree->err)) tr_flex_alarms(tree);
     const bool has_forces = tree->system->order != 1;
     if (!has_failed(tree->err) && has_forces) tr_tree_latches(tree);
     if (!has_failed(tree->err) && has_forces) tr_tree_slip_laws(tree);
+    if (!has_failed(tree->err) && has_forces) tr_tree_restraint_laws(tree);
     if (!has_failed(tree->err)) tr_tree_contact_forces(tree);
     if (has_forces) tr_tree_watch_loads(tree);
 }

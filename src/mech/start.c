@@ -94,7 +94,8 @@ static void set_default(Tree *tree, Expr symbol, Expr guess, double value)
 // Of an input; or of what is none but follows from others, which is a wish
 static void set_guess(Tree *tree, const Pair *pair, Conditions *wishes)
 {
-    const Expr x = tr_tree_formula(tree, pair->key), value = tr_tree_formula(tree, pair->value);
+    const Expr x = tr_tree_formula(tree, pair->key);
+    const Expr value = tr_tree_between_stops(tree, x, tr_tree_formula(tree, pair->value));
     if (has_failed(tree->err)) return;
     Input *input = tr_system_input(tree->system, x);
     const double start = tr_tree_value(tree, value);
@@ -110,6 +111,20 @@ static void set_guess(Tree *tree, const Pair *pair, Conditions *wishes)
         set_default(tree, x, start_number(tree, "guess", pair, value), start);
 }
 
+// Coordinates that nothing is said of are between their stops, too.
+static void guess_between_stops(Tree *tree)
+{
+    for (uint32_t i = 0; i < tree->restraint_count && !has_failed(tree->err); i++) {
+        const Restraint *r = &tree->restraints[i];
+        const Input *input = tr_system_input(tree->system, r->q);
+        const Expr value = tr_tree_between_stops(tree, r->q, zero(tree->graph));
+        if (!input || input->kind != TR_POSITION || input->guess.id || is_zero(value)) continue;
+        const Pair pair = {.key = r->name, .value = r->joint->limits};
+        const double start = tr_tree_value(tree, value);
+        set_default(tree, r->q, start_number(tree, "guess", &pair, value), start);
+    }
+}
+
 static void set_guesses(Tree *tree)
 {
     System *s = tree->system;
@@ -120,6 +135,7 @@ static void set_guesses(Tree *tree)
     if (!make_room(tree, guess->count, &wishes)) return;
     for (uint32_t i = 0; i < guess->count && !has_failed(tree->err); i++)
         set_guess(tree, &guess->at[i], &wishes);
+    guess_between_stops(tree);
     if (wishes.count) output_conditions(tree, "guess.position", &wishes);
 }
 
@@ -209,7 +225,7 @@ static void check_size(Tree *tree, const Conditions *c, uint32_t unknowns, const
 {
     static const double most = 1e7;
     if ((double)c->count * unknowns > most)
-        tr_fail(tree->err, TR_INVALID, (Place){1, 1},
+        tr_fail(tree->err, TR_INVALID, place_at(1, 1),
                 "the start has %u conditions on %u %s: that is too large to be solved; `guess` "
                 "says where coordinates start without one",
                 c->count, unknowns, what);

@@ -52,6 +52,16 @@ static void note_file(Tree *tree, const char *path, size_t bytes)
     source->files = grown, source->file_count = count + 1;
 }
 
+void tr_tree_note_included(Tree *tree)
+{
+    const Model *model = tree->model;
+    for (size_t i = 0; i < model->included_count; i++) {
+        const Included *file = &model->included[i];
+        note_file(tree, file->path, file->text.length);
+        tr_sha256_add(&tree->system->source.content, file->text.at, file->text.length);
+    }
+}
+
 char *tr_tree_try_file(Tree *tree, Value file, size_t *length, tr_error *why)
 {
     const Model *model = tree->model;

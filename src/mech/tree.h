@@ -89,6 +89,23 @@ typedef struct Slip {
     uint32_t latch; // what turns it off, or NO_LATCH
 } Slip;
 
+// Stops and dry friction of a joint with one coordinate: of a link, or of one that was cut (T340).
+typedef struct Restraint {
+    const Joint *joint;
+    Value name; // of the coordinate
+    Expr q, rate;
+    bool is_moved;         // told where to go: stops are watched, and friction is a force
+    Expr limit[2], gap[2]; // lower and upper; how far it is from each
+    bool has_limits, is_soft;
+    Expr soft;         // the force of soft stops along q
+    Expr friction;     // what it takes to slip
+    Expr slipping;     // the force of what slips, along q; zero while it holds
+    uint32_t stick;    // the row that holds it, or NO_ROW
+    uint32_t latch[3]; // lower, upper, friction; or NO_LATCH
+    uint32_t stop[2];  // rows of the stops, or NO_ROW
+    Quantity force;
+} Restraint;
+
 // What a name means in one formula alone.
 typedef struct Local {
     const char *name;
@@ -135,6 +152,7 @@ typedef struct Velocity {
     uint32_t link;
     Drive drive;
     Expr torque;       // what the role gives; zero unless it is TORQUE
+    Expr armature;     // inertia along it alone (T345)
     Expr passive;      // springs, dampers, potentials, dissipation
     Expr acceleration; // MOTION: as prescribed; else what forward dynamics finds. In first order
                        // the velocity
@@ -279,7 +297,8 @@ typedef struct Tree {
     Touch *touches;
     Slip *slips;
     const Local *locals; // of the formula that is being read
-    uint32_t touch_count, slip_count, local_count;
+    Restraint *restraints;
+    uint32_t touch_count, slip_count, local_count, restraint_count;
     Vec gravity;
     Pose ground;                   // the plane that wheels roll on, against the world
     Expr height, height_symbol[2]; // over it, by symbols for x and y; id 0 where nobody asked
@@ -496,6 +515,8 @@ void tr_modal_begin(Tree *tree, uint32_t link);
 
 // ---- files and tables ----------------------------------------------------------------------
 
+// Files that the model includes, among what the system was made from
+void tr_tree_note_included(Tree *tree);
 // What a file holds that the model names, which the caller frees; NULL, with words where it is
 // named, when it cannot be read. It is noted among what the system was made from.
 char *tr_tree_file(Tree *tree, Value file, size_t *length);
@@ -577,6 +598,9 @@ void tr_tree_turn_out(const Tree *along, Expr *acceleration);
 
 // ---- role.c, force.c -----------------------------------------------------------------------
 
+void tr_tree_name_joints(Tree *tree); // as roles call them
+// Whether a motion or a rate drives its coordinate, or the case holds it
+bool tr_tree_is_moved(Tree *tree, const Link *link);
 void tr_tree_roles(Tree *tree);
 void tr_tree_hold(Tree *tree);                   // the joints that the case holds
 bool tr_tree_is_cut(Tree *tree, Text name);      // a joint
@@ -629,12 +653,32 @@ void tr_tree_alarm(Tree *tree, Value element, const char *words, Expr margin, Al
 uint32_t tr_tree_find_row(const Tree *tree, Value element, const char *part);
 // The reaction of that row, or what its slip takes; zero when it holds anyway.
 Expr tr_tree_reaction(const Tree *tree, Value element, const char *part);
-void tr_tree_latches(Tree *tree);         // contacts that may let go
-void tr_tree_watch_loads(Tree *tree);     // alarms about what they bear
+void tr_tree_latches(Tree *tree); // contacts, stops and dry friction that may let go
+uint32_t tr_tree_add_latch(Tree *tree, Latch latch); // NO_LATCH without memory
+void tr_tree_watch_loads(Tree *tree);                // alarms about what they bear
 void tr_tree_contact_places(Tree *tree);  // what formulas know of contacts: where they are,
 void tr_tree_contact_forces(Tree *tree);  // and what they bear
 void tr_tree_contact_columns(Tree *tree); // the same as results
 void tr_tree_reactions(Tree *tree);       // which are meant where they are not unique
+
+// ---- restraint.c ---------------------------------------------------------------------------
+
+void tr_tree_restraints(Tree *tree);        // rows of stops and of dry friction
+void tr_tree_restraint_latches(Tree *tree); // before modes are taken
+void tr_tree_restraint_laws(Tree *tree);    // once reactions have names: forces, and their names
+void tr_tree_restraint_forces(Tree *tree);  // among the passive ones
+void tr_tree_restraint_columns(Tree *tree);
+Expr tr_tree_restraint_energy(Tree *tree);                // of soft stops
+bool tr_is_restraint_row(const Tree *tree, uint32_t row); // whose column is another
+// Where a coordinate that nothing places may start: between its stops
+Expr tr_tree_between_stops(Tree *tree, Expr q, Expr value);
+
+// ---- motor.c -------------------------------------------------------------------------------
+
+void tr_tree_armatures(Tree *tree);
+// A torque as far as the motor can give it; `limit` is that of the role for the same velocity, or
+// not given
+Expr tr_motor_torque(Tree *tree, const Role *role, Text part, const char *joint, Expr torque);
 
 // ---- slip.c --------------------------------------------------------------------------------
 

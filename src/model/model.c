@@ -11,8 +11,8 @@
 // ---- the rows as tables --------------------------------------------------------------------
 
 #define KIND(Kind, own) static const Field Kind##_fields[] = {
-#define FIELD(Kind, key, type, unit, standard, doc) \
-    {#key, TYPE_##type, unit, standard, doc, offsetof(Kind, key)},
+#define FIELD(Kind, name, kind, ...) \
+    {.key = #name, .type = TYPE_##kind, .offset = offsetof(Kind, name), .unit = __VA_ARGS__},
 #define END(Kind) \
     }             \
     ;
@@ -25,6 +25,8 @@
 
 const Kind tr_kinds[] = {
     KIND_ROW("model", ModelFields, TYPE_TEXT, false), // the top: held by nothing
+    KIND_ROW("include", Include, TYPE_INCLUDES, true),
+    KIND_ROW("each", Each, TYPE_EACH, true),
     KIND_ROW("tables", NamedTable, TYPE_TABLES, true),
     KIND_ROW("signals", Signals, TYPE_SIGNALS, false),
     KIND_ROW("bodies", Body, TYPE_BODIES, true),
@@ -271,12 +273,13 @@ static bool put_scalar(const Field *field, Value *at, Value value, bool again, t
     return true;
 }
 
-// The text up to the next comma, without the spaces around it.
+// The text up to the next comma outside of parentheses, without the spaces around it.
 static Value next_word(Value *rest)
 {
     const Text text = rest->text;
     size_t end = 0, from = 0;
-    while (end < text.length && text.at[end] != ',') end++;
+    for (int depth = 0; end < text.length && (depth > 0 || text.at[end] != ','); end++)
+        depth += text.at[end] == '(' ? 1 : text.at[end] == ')' ? -1 : 0;
     const size_t used = end < text.length ? end + 1 : end;
     while (from < end && is_space(text.at[from])) from++;
     Value word = {.text = {text.at + from, 0}, .place = rest->place, .given = true};
@@ -402,6 +405,7 @@ void tr_model_free(Model *model)
 {
     if (!model) return;
     tr_arena_free(&model->arena);
+    tr_arena_free(&model->origins);
     free(model);
 }
 

@@ -69,6 +69,8 @@ typedef LIST_OF(char) AnyList; // the layout that all lists share
 #define MEMBER_FIXES       Fixes
 #define MEMBER_TABLES      NamedTables
 #define MEMBER_SIGNALS     Signals
+#define MEMBER_INCLUDES    Includes
+#define MEMBER_EACH        Eaches
 
 // Things by name
 #define NAMED(Kind, Kinds)    \
@@ -91,6 +93,8 @@ NAMED(Command, Commands);
 NAMED(Fix, Fixes);
 NAMED(Case, Cases);
 NAMED(NamedTable, NamedTables);
+NAMED(Include, Includes);
+NAMED(Each, Eaches);
 #undef NAMED
 
 // Each begins with its own name and place; `given` is false for a kind that was not written, and
@@ -116,6 +120,12 @@ static inline Text tr_own_joint_name(const Body *body)
     return body->joint.coordinate.given ? body->joint.coordinate.text : body->name.text;
 }
 
+// A file that the model includes, and what stands in it
+typedef struct Included {
+    const char *path;
+    Text text;
+} Included;
+
 struct tr_model {
     ModelFields fields;
     Arena arena;
@@ -128,6 +138,10 @@ struct tr_model {
     int order;            // 0: as the case says
     bool names_gravity;   // where it is numbers
     const char *inertias; // bodies whose inertias become parameters of their own; NULL: none
+    Included *included;   // files that it was made of besides
+    size_t included_count;
+    const char *told_included; // of them, in one line; NULL: none
+    Arena origins;             // what places in these files point to
 };
 typedef tr_model Model;
 
@@ -169,14 +183,33 @@ typedef enum FieldType {
     TYPE_FIXES,
     TYPE_TABLES,
     TYPE_SIGNALS,
+    TYPE_INCLUDES,
+    TYPE_EACH,
 } FieldType;
+
+// What names stand in a field, where its type does not tell. By their types formulas, words, lists
+// and the keys of pairs speak of names of the model, and sections of it name their things.
+typedef enum NamesIn {
+    NAMES_BY_TYPE,
+    NAMES_A_FILE, // a file, from the folder of the model file
+    NAMES_NEW,    // a word, or keys, that are names of their own
+    NAMES_HEADS,  // keys are heads of functions, whose arguments are local
+    NAMES_OWN,    // keys are known to the thing alone
+    NAMES_LOCAL,  // keys mean something in all formulas of the thing
+    NAMES_HELD,   // a thing goes with the body that it names here
+    NAMES_SAID,   // a section whose keys say something of what is named elsewhere
+    NAMES_ALONE,  // a section that means the file it stands in alone, when another includes it
+} NamesIn;
 
 typedef struct Field {
     const char *key;
     FieldType type;
+    size_t offset;    // in the structure of its kind
     const char *unit; // of a CHOICE its words
     const char *standard, *doc;
-    size_t offset; // in the structure of its kind
+    NamesIn names;
+    const char *locals; // words that mean something in this formula alone; NULL: none
+    bool free;          // values of pairs are no formulas
 } Field;
 
 typedef struct Kind {
@@ -210,12 +243,17 @@ bool tr_field_put(Model *model, const Field *field, void *at, Value key, Value v
 // the files say in it. Shares text with the model.
 Model *tr_model_variant(const Model *model, const tr_derive_options *options, tr_error *err);
 
+// All that a model says, of a text in memory of `model`.
+bool tr_fields_parse(Model *model, const Origin *in, Text text, ModelFields *into, tr_error *err);
 // Reads keys of a case into one, in memory of the model. The first line of the text has the number
 // `above` + 1.
 bool tr_case_parse(Model *model, const char *text, size_t length, int above, Case *into,
                    tr_error *err);
 // A file of a model, of at most 16 MB; freed by the caller.
 char *tr_model_text(const char *path, size_t *length, tr_error *err);
+
+// A key of `initial` or `guess` as the pairs spell it already: d(lean) is lean_rate.
+Value tr_model_spelt(const ModelFields *fields, const Pairs *pairs, Value key);
 
 // The table of names of a list anew, once things in it have moved; size is that of a thing.
 bool tr_list_index(Model *model, void *list, size_t size, tr_error *err);

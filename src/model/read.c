@@ -14,9 +14,10 @@ typedef struct Reader {
     yaml_parser_t parser;
     yaml_event_t event; // the current one
     bool has_event;
-    Text text; // the file
-    int above; // lines that count before its first
-    Place end; // of the text
+    Text text;        // the file
+    int above;        // lines that count before its first
+    const Origin *in; // where it is included
+    Place end;        // of the text
     Model *model;
     tr_error *err;
 } Reader;
@@ -31,7 +32,7 @@ static bool is_behind(Place a, Place b)
 // libyaml counts one line more than there are when the last has no end.
 static Place place_of(const Reader *r, yaml_mark_t mark)
 {
-    const Place place = {r->above + (int)mark.line + 1, (int)mark.column + 1};
+    const Place place = {r->above + (int)mark.line + 1, (int)mark.column + 1, r->in};
     return is_behind(place, r->end) ? r->end : place;
 }
 
@@ -42,7 +43,7 @@ static Place here(const Reader *r) { return place_of(r, r->event.start_mark); }
 static Place place_of_byte(const Reader *r, size_t at)
 {
     const Text text = r->text;
-    Place place = {r->above + 1, 1};
+    Place place = {r->above + 1, 1, r->in};
     size_t line = 0; // where it begins
     if (at > text.length) at = text.length;
     for (size_t i = 0; i < at; i++)
@@ -271,10 +272,12 @@ static bool refuse_twin(Reader *r, const Field *field, Text title, Value key, bo
     return WRONG(r, key.place, "'%.*s' stands twice in '%.*s'", TEXT(key.text), TEXT(title));
 }
 
-// A role may be the word `passive`.
+// A role may be the word `passive`; what differs between copies is lists alone.
 static bool read_thing(Reader *r, const Kind *kind, void *thing, Text title)
 {
     Value word;
+    if (kind->type == TYPE_EACH && !is_map(r))
+        return read_list(r, kind->fields, &((Each *)thing)->values);
     if (kind->type != TYPE_ROLES || !is_scalar(r)) return read_map(r, kind, thing, title);
     if (!take(r, &word)) return false;
     return text_is(word.text, "passive") ||
@@ -356,10 +359,11 @@ static bool read_document(Reader *r, const Kind *kind, void *thing, const char *
            WRONG(r, here(r), "a %s file holds one document", title);
 }
 
-static bool check_version(Reader *r)
+static bool check_version(Reader *r, const ModelFields *fields)
 {
-    const Value version = r->model->fields.trundle;
-    if (!version.given) return WRONG(r, ((Place){1, 1}), "the file must begin with 'trundle: 1'");
+    const Value version = fields->trundle;
+    if (!version.given)
+        return WRONG(r, ((Place){1, 1, r->in}), "the file must begin with 'trundle: 1'");
     if (!text_is(version.text, "1"))
         return WRONG(r, version.place,
                      "this file is of version '%.*s'; this program reads version 1",
@@ -383,12 +387,17 @@ static bool parse(Reader *r, const Kind *kind, void *thing, const char *title)
     return good;
 }
 
+static bool read_fields(Reader *r, ModelFields *into)
+{
+    return parse(r, tr_kind_model(), into, "model") && check_version(r, into);
+}
+
 // The model of a text, which it keeps, and of the file that it stands in, if it does.
 static Model *read_text(const char *path, const char *text, size_t length, tr_error *err)
 {
     Model *model = tr_model_new(err);
     Reader r = {.text = {text, length}, .model = model, .err = err};
-    if (model && parse(&r, tr_kind_model(), &model->fields, "model") && check_version(&r)) {
+    if (model && read_fields(&r, &model->fields)) {
         model->text = (Text){tr_arena_text(&model->arena, text, length), length};
         if (path) model->path = tr_arena_text(&model->arena, path, strlen(path));
         if (model->text.at && (!path || model->path)) return model;
@@ -396,6 +405,13 @@ static Model *read_text(const char *path, const char *text, size_t length, tr_er
     }
     tr_model_free(model);
     return NULL;
+}
+
+bool tr_fields_parse(Model *model, const Origin *in, Text text, ModelFields *into, tr_error *err)
+{
+    Reader r = {.text = text, .in = in, .model = model, .err = err};
+    tr_kind_defaults(tr_kind_model(), into);
+    return !has_failed(err) && read_fields(&r, into);
 }
 
 bool tr_case_parse(Model *model, const char *text, size_t length, int above, Case *into,

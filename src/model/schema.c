@@ -57,33 +57,6 @@ static void write_reference(Json *j, const Kind *kind)
     tr_json_text(j, "$ref", path);
 }
 
-// A thing of a kind, or the one word that may stand in its place
-static void write_thing(Json *j, const Kind *kind)
-{
-    const Field *word = kind->type == TYPE_SURFACE ? tr_kind_field(kind, text_of("kind")) : NULL;
-    const char *words = kind->type == TYPE_ROLES ? "passive" : word ? word->unit : NULL;
-    if (!words) {
-        write_reference(j, kind);
-        return;
-    }
-    tr_json_open(j, "anyOf", '[');
-    tr_json_open(j, NULL, '{');
-    write_choice(j, words);
-    tr_json_close(j, '}');
-    tr_json_open(j, NULL, '{');
-    write_reference(j, kind);
-    tr_json_close(j, '}');
-    tr_json_close(j, ']');
-}
-
-static void write_things(Json *j, const Kind *kind)
-{
-    tr_json_text(j, "type", "object");
-    tr_json_open(j, "additionalProperties", '{');
-    write_thing(j, kind);
-    tr_json_close(j, '}');
-}
-
 // Three formulas have two commas between them.
 static void write_value(Json *j, const Field *field)
 {
@@ -109,6 +82,37 @@ static void write_value(Json *j, const Field *field)
         break;
     default: write_types(j, NULL);
     }
+}
+
+// A thing of a kind, or the one word or list that may stand in its place
+static void write_thing(Json *j, const Kind *kind)
+{
+    const Field *list = kind->type == TYPE_EACH ? kind->fields : NULL;
+    const Field *word = kind->type == TYPE_SURFACE ? tr_kind_field(kind, text_of("kind")) : NULL;
+    const char *words = kind->type == TYPE_ROLES ? "passive" : word ? word->unit : NULL;
+    if (!words && !list) {
+        write_reference(j, kind);
+        return;
+    }
+    tr_json_open(j, "anyOf", '[');
+    tr_json_open(j, NULL, '{');
+    if (list)
+        write_value(j, list);
+    else
+        write_choice(j, words);
+    tr_json_close(j, '}');
+    tr_json_open(j, NULL, '{');
+    write_reference(j, kind);
+    tr_json_close(j, '}');
+    tr_json_close(j, ']');
+}
+
+static void write_things(Json *j, const Kind *kind)
+{
+    tr_json_text(j, "type", "object");
+    tr_json_open(j, "additionalProperties", '{');
+    write_thing(j, kind);
+    tr_json_close(j, '}');
 }
 
 // The row's own words, with the unit in front of them

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A model with a case applied, files with keys of a case, and values set from outside:
 // file < case < --with < --set.
-#include "model/model.h"
+#include "model/include.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -70,7 +70,7 @@ static const Field *field_called(const char *key)
 }
 
 // d(lean) is lean_rate: a name as the pairs have it already, that the new value replaces the old.
-static Value spelt_as_in(const Model *model, const Pairs *pairs, Value key)
+Value tr_model_spelt(const ModelFields *fields, const Pairs *pairs, Value key)
 {
     char other[200];
     const Text k = key.text;
@@ -81,7 +81,7 @@ static Value spelt_as_in(const Model *model, const Pairs *pairs, Value key)
              (int)(k.length - (is_derivative ? 3 : 5)), k.at + (is_derivative ? 2 : 0));
     const Text rate = is_rate ? k : text_of(other);
     const Pair *old = tr_pairs_find(pairs, text_of(other));
-    if (old && !tr_pairs_find(&model->fields.outputs, rate)) key.text = old->key.text;
+    if (old && !tr_pairs_find(&fields->outputs, rate)) key.text = old->key.text;
     return key;
 }
 
@@ -91,7 +91,8 @@ static bool merge(Model *model, const Field *field, Pairs *into, const Pairs *fr
         const Value key = from->at[i].key;
         const bool is_start =
             strcmp(field->key, "initial") == 0 || strcmp(field->key, "guess") == 0;
-        if (!tr_field_put(model, field, into, is_start ? spelt_as_in(model, into, key) : key,
+        if (!tr_field_put(model, field, into,
+                          is_start ? tr_model_spelt(&model->fields, into, key) : key,
                           from->at[i].value, true, err))
             return false;
     }
@@ -331,7 +332,7 @@ static bool add_files(Model *model, const tr_derive_options *o, tr_error *err)
 static bool set_values(Model *model, const tr_derive_options *o, tr_error *err)
 {
     for (size_t i = 0; i < o->setting_count; i++) {
-        const Place place = {-(int)i - 1, 1}; // in no file: the first setting is line -1
+        const Place place = place_at(-(int)i - 1, 1); // in no file: the first setting is line -1
         const Pair pair = {.key = {.text = text_of(o->settings[i].name), .given = true},
                            .value = {text_of(o->settings[i].formula), place, true}};
         if (!set_value(model, &pair, TR_USAGE, err)) return false;
@@ -339,16 +340,27 @@ static bool set_values(Model *model, const tr_derive_options *o, tr_error *err)
     return true;
 }
 
-Model *tr_model_variant(const Model *model, const tr_derive_options *options, tr_error *err)
+Model *tr_model_flat(const Model *model, const char *const *allowed, size_t allowed_count,
+                     tr_error *err)
 {
     Model *twin = has_failed(err) ? NULL : tr_model_new(err);
     if (!twin) return NULL;
-    const Cases *cases = &twin->fields.cases;
     twin->path = model->path;
     twin->text = model->text;
     if (copy_fields(twin, tr_kind_model(), &twin->fields, &model->fields, err) &&
-        choose_case(twin, options->case_name, err) && add_files(twin, options, err) &&
-        (!cases->count || apply_case(twin, &cases->at[0], err)) && set_values(twin, options, err))
+        tr_model_include(twin, allowed, allowed_count, err))
+        return twin;
+    tr_model_free(twin);
+    return NULL;
+}
+
+Model *tr_model_variant(const Model *model, const tr_derive_options *o, tr_error *err)
+{
+    Model *twin = tr_model_flat(model, o->allowed, o->allowed_count, err);
+    if (!twin) return NULL;
+    const Cases *cases = &twin->fields.cases;
+    if (choose_case(twin, o->case_name, err) && add_files(twin, o, err) &&
+        (!cases->count || apply_case(twin, &cases->at[0], err)) && set_values(twin, o, err))
         return twin;
     tr_model_free(twin);
     return NULL;

@@ -290,7 +290,7 @@ static bool is_idle(const Plan *plan, const ChartPrograms *c, ChartProgram which
     const bool clocked = row->of_samples && plan->system->clocked_count;
     const bool always =
         !row->of_samples && !row->of_rows && !row->of_switches && !row->of_sensitivities;
-    const bool stops = row->of_stops && tr_system_may_stop(plan->system);
+    const bool stops = row->of_stops && tr_system_is_watched(plan->system);
     return !rows && !switches && !stops && !sensitivities && !clocked && !always;
 }
 

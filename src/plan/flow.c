@@ -426,7 +426,7 @@ void tr_flow_step(Flow *flow, double t, double h, double *y, double *room)
 
 bool tr_flow_is_watched(const Flow *flow)
 {
-    return flow->stance || flow->switch_count || tr_system_may_stop(flow->system);
+    return flow->stance || flow->switch_count || tr_system_is_watched(flow->system);
 }
 
 const double *tr_flow_site(Flow *flow, double t, const double *y, uint32_t alarm)

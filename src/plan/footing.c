@@ -41,6 +41,8 @@ static tr_program *compile_gaps(System *s, const Footing *f, tr_error *err)
     Exprs list = {0};
     for (uint32_t i = 0; i < s->latch_count; i++)
         exprs_add(&list, f->modes[i].is_open ? s->latches[i].gap : zero(s->graph));
+    for (uint32_t i = 0; i < s->latch_count; i++)
+        exprs_add(&list, s->rows[s->latches[i].rows[0]].rate);
     return tr_program_list(s, &list, f->fold, err);
 }
 

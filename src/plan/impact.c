@@ -5,9 +5,9 @@
 //
 // with G and M as they stand [Newton's law of impact]. Where friction does not suffice, the
 // tangential impulse is mu times the normal one, against the slip. A contact that would have to
-// pull opens instead (T87-T90). Where a motion or a constraint changes its rate at once, what
-// drives it gives the impulses: all rows that hold do so with the new g, and the velocities of
-// motions are given (T121).
+// pull opens instead (T87-T90); stops of joints are contacts in that (T341). Where a motion or a
+// constraint changes its rate at once, what drives it gives the impulses: all rows that hold do so
+// with the new g, and the velocities of motions are given (T121).
 #include "plan/impact.h"
 
 #include "num/dense.h"
@@ -23,6 +23,7 @@
 #define STILL        1e-6  // and anyway [m/s]
 #define SAME_TIME    1e-9  // [s]
 #define NEAR         1e-12 // what touches [m]
+#define AT_REST      1e-12 // what dry friction may hold, against what is fastest
 #define MOST_STOPPED 100   // of the kinetic energy that what holds would take out on its own
 
 // ---- numbers -------------------------------------------------------------------------------
@@ -226,7 +227,8 @@ static void find_touching(const Impact *at, const Hits *hits, double *e, bool *t
 {
     const System *s = at->system;
     for (uint32_t i = 0; i < s->latch_count; i++)
-        touches[i] = !at->modes[i].is_open || at->gap[i] < NEAR;
+        touches[i] =
+            s->latches[i].kind != LATCH_GRIP && (!at->modes[i].is_open || at->gap[i] < NEAR);
     for (uint32_t i = 0; i < hits->count; i++) {
         touches[hits->at[i].latch - s->latches] = true;
         e[hits->at[i].latch - s->latches] = hits->at[i].e;
@@ -284,6 +286,34 @@ static double dissipated(const Impact *at, const double *dv)
     return twice / 2;
 }
 
+// The fastest velocity before or after the jump
+static double fastest_of(const Impact *at, const double *dv)
+{
+    double most = 0;
+    for (uint32_t k = 0; k < at->n; k++) most = larger(most, fabs(at->x[at->v[k]]));
+    for (uint32_t k = 0; k < at->passive; k++)
+        most = larger(most, fabs(at->x[at->v[at->p[k]]] - dv[k]));
+    return most;
+}
+
+// Dry friction in joints gives no impulse: after a jump it slips where its joint moves, and where
+// that stands still it holds, until forces say otherwise.                                 (T344)
+static void grip(Impact *at, const double *dv)
+{
+    const System *s = at->system;
+    const double fastest = fastest_of(at, dv);
+    for (uint32_t i = 0; i < s->latch_count; i++) {
+        const uint32_t row = s->latches[i].rows[0];
+        double size = 0;
+        if (s->latches[i].kind != LATCH_GRIP) continue;
+        for (uint32_t k = 0; k < at->n; k++) size += fabs(at->G[(size_t)row * at->n + k]) * fastest;
+        const double rate = rate_of(at, row);
+        const bool moves = fabs(rate) > AT_REST * size;
+        at->modes[i] = (LatchMode){.is_slipping = moves, .heads = {moves ? copysign(1, rate) : 0}};
+        at->holds[row] = !moves;
+    }
+}
+
 // The jump when latches close, with e of the approach back along normals, or stick; or when what
 // is driven gives a blow, and none does
 static bool strike(Impact *at, const Hits *hits, double *lost, tr_error *err)
@@ -294,6 +324,7 @@ static bool strike(Impact *at, const Hits *hits, double *lost, tr_error *err)
     const bool good = stops ? stop_slip(at, hits, dv, err) : touch_all(at, hits, dv, err);
     for (uint32_t k = 0; good && k < at->passive; k++) at->x[at->v[at->p[k]]] += dv[k];
     if (good) *lost = dissipated(at, dv);
+    if (good) grip(at, dv);
     free(dv);
     return good;
 }
@@ -312,9 +343,10 @@ static void collect_hits(const Impact *at, const double *margins, uint32_t alarm
         const Latch *latch = &s->latches[i];
         LatchMode *mode = &at->modes[i];
         const double speed = -at->rate[latch->rows[0]], slip = slip_of(at, latch);
+        const double nearly = latch->kind == LATCH_GRIP ? 0 : 0.1 * slip * slip;
         const bool together = kind == ALARM_TOUCHES
                                   ? margins[k] < SAME_TIME * fmax(1, fabs(t)) * speed
-                                  : margins[k] < 0.1 * slip * slip;
+                                  : margins[k] < nearly;
         if (k == alarm || together)
             hits->at[hits->count++] =
                 kind == ALARM_TOUCHES
@@ -358,6 +390,9 @@ static bool jump(Impact *at, const double *margins, double *fastest, Switch *cha
     if (good) change->rebounded = find_rebounds(at, &hits, fastest);
     good = good && strike(at, &hits, &change->lost, err);
     change->gained = kinetic(at) - before;
+    if (hits.count && hits.at[0].touches)
+        change->impulse =
+            at->L[at->system->latches[at->system->alarms[change->alarm].latch].rows[0]];
     if (!good)
         tr_fail(err, TR_FAILED, (Place){0}, "the impact of '%s' at t = %.6g has no solution",
                 at->system->latches[at->system->alarms[change->alarm].latch].name, change->t);

@@ -73,7 +73,7 @@ static void make_cones(Work *w, const Impulses *at)
     for (uint32_t i = 0; i < s->latch_count; i++) {
         const Latch *latch = &s->latches[i];
         for (uint32_t k = 0; k < latch->row_count; k++) w->holds[latch->rows[k]] = false;
-        if (!at->touches[i]) continue;
+        if (!at->touches[i] || latch->kind == LATCH_GRIP) continue; // (T344)
         if (latch->opens) w->b[latch->rows[0]] *= 1 + at->restitution[i];
         w->cones.at[w->cones.count] = cone_of(at, i);
         w->owner[w->cones.count++] = i;

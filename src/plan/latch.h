@@ -19,6 +19,7 @@ typedef struct Switch {
     uint32_t alarm;
     double gained;  // kinetic energy [J]
     double lost;    // what was dissipated; the rest is work of what is driven
+    double impulse; // of what touched, along its normal [N s or N m s]
     bool rebounded; // it touched, and left at once
     bool slips_on;  // it could not hold, and turns round
     // Of a blow: the motion or the constraint whose rate jumps, and then there is no alarm; else

@@ -27,7 +27,7 @@ typedef struct Key {
 // Programs that are not always needed
 typedef enum FootingProgram {
     FOOTING_SLIPS,  // how fast each latch that may slip does, by alarm
-    FOOTING_GAPS,   // of latches that are open, else 0
+    FOOTING_GAPS,   // of latches that are open, else 0; then the rates of their first rows
     FOOTING_IMPACT, // M G g, restitution, friction and gap by latch, v
     FOOTING_MODES,  // all that modes are found from, whatever they are now
     FOOTING_PROGRAMS

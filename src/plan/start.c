@@ -3,13 +3,16 @@
 // does not hold slipping. With the model's own numbers that is found once for a plan.
 #include "plan/start.h"
 
+#include "num/dense.h"
 #include "plan/blame.h"
 #include "plan/latch.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define BELOW 1e-9 // where what starts open must not be [m]
+#define BELOW   1e-9  // where what starts open must not be [m]
+#define AT_REST 1e-12 // what stands still, against what is fastest
 
 void tr_start_values(const System *s, double *values)
 {
@@ -38,22 +41,68 @@ static bool find_slipping(Plan *plan, const Footing *footing, const double *x, L
     return !has_failed(err);
 }
 
-// What starts open is not behind what it may touch.
-static bool check_gaps(Plan *plan, const Footing *footing, const double *x, tr_error *err)
+// By latch: its gap where it is open, and then the rate of its first row; NULL with an error
+static double *gaps_and_rates(Plan *plan, const Footing *footing, const double *x, tr_error *err)
 {
-    const System *s = plan->system;
     Evaluator program =
         tr_evaluator_with(tr_footing_program(plan, footing, FOOTING_GAPS, err), err);
-    double *gaps = calloc(s->latch_count + 1u, sizeof *gaps);
-    if (!gaps) tr_fail_memory(err);
-    if (gaps && !has_failed(err)) evaluate_into(&program, x, gaps);
-    for (uint32_t i = 0; gaps && !has_failed(err) && i < s->latch_count; i++)
-        if (gaps[i] < -BELOW)
-            tr_fail(err, TR_INVALID, (Place){0},
-                    "'%s' starts open, but %.3g m inside what it touches", s->latches[i].name,
-                    -gaps[i]);
+    double *values = calloc(2 * (size_t)plan->system->latch_count + 1, sizeof *values);
+    if (!values) tr_fail_memory(err);
+    if (values && !has_failed(err)) evaluate_into(&program, x, values);
     tr_evaluator_free(&program);
-    free(gaps);
+    if (!has_failed(err)) return values;
+    free(values);
+    return NULL;
+}
+
+// What starts open is not behind what it may touch.
+static void refuse_gap(const System *s, const Latch *latch, double gap, tr_error *err)
+{
+    const Row *row = &s->rows[latch->rows[0]];
+    if (latch->kind == LATCH_STOP)
+        tr_fail(err, TR_INVALID, row->place, "'%s' starts %.3g beyond its %s limit",
+                row->port.owner, -gap, row->port.component);
+    else
+        tr_fail(err, TR_INVALID, (Place){0}, "'%s' starts open, but %.3g m inside what it touches",
+                latch->name, -gap);
+}
+
+static double fastest_of(const double *rates, uint32_t count)
+{
+    double most = 0;
+    for (uint32_t i = 0; i < count; i++) most = larger(most, fabs(rates[i]));
+    return most;
+}
+
+// A joint that stands at a stop is held there, unless forces say otherwise.               (T340)
+static bool place_stops(Plan *plan, const Footing *footing, const double *x, LatchMode *modes,
+                        tr_error *err)
+{
+    const System *s = plan->system;
+    double *gap = gaps_and_rates(plan, footing, x, err), *rate = gap ? gap + s->latch_count : NULL;
+    const double still = gap ? AT_REST * fastest_of(rate, s->latch_count) : 0;
+    for (uint32_t i = 0; gap && i < s->latch_count; i++) {
+        if (gap[i] < -BELOW) refuse_gap(s, &s->latches[i], gap[i], err);
+        if (s->latches[i].kind == LATCH_STOP && gap[i] < BELOW && fabs(rate[i]) <= still)
+            modes[i] = (LatchMode){0};
+    }
+    free(gap);
+    return !has_failed(err);
+}
+
+// Dry friction of joints that move                                                        (T343)
+static bool find_gripping(Plan *plan, const Footing *footing, const double *x, LatchMode *modes,
+                          tr_error *err)
+{
+    const System *s = plan->system;
+    double *gap = gaps_and_rates(plan, footing, x, err), *rate = gap ? gap + s->latch_count : NULL;
+    const double still = gap ? AT_REST * fastest_of(rate, s->latch_count) : 0;
+    for (uint32_t i = 0; gap && i < s->latch_count; i++) {
+        if (s->latches[i].kind != LATCH_GRIP) continue;
+        const bool moves = fabs(rate[i]) > still;
+        modes[i] = (LatchMode){.is_slipping = moves, .heads = {moves ? copysign(1, rate[i]) : 0}};
+    }
+    free(gap);
     return !has_failed(err);
 }
 
@@ -77,7 +126,8 @@ static bool assemble_slipping(Plan *plan, const double *values, LatchMode *modes
     memcpy(x, values, bytes);
     if (!assemble_in(plan, modes, x, marks, err)) return false;
     const Footing *f = tr_plan_footing(plan, modes, x, err);
-    if (!f || !find_slipping(plan, f, x, modes, err)) return false;
+    if (!f || !find_slipping(plan, f, x, modes, err) || !find_gripping(plan, f, x, modes, err))
+        return false;
     memcpy(x, values, bytes);
     return assemble_in(plan, modes, x, marks, err);
 }
@@ -109,7 +159,7 @@ static Flow *make_flow(Plan *plan, const double *values, LatchMode *modes, doubl
         return NULL;
     }
     const Footing *f = tr_plan_footing(plan, modes, x, err);
-    if (!f || (s->latch_count && !check_gaps(plan, f, x, err))) return NULL;
+    if (!f || (s->latch_count && !place_stops(plan, f, x, modes, err))) return NULL;
     Flow *flow = tr_flow_from(plan, modes, x, NULL, err);
     if (flow) memcpy(flow->marks, marks, s->input_count);
     return tr_latches_settle(flow, 0, err);

@@ -541,7 +541,10 @@ const Term *tr_closed_number(Closed *c, double value)
 {
     int64_t top = 0, bottom = 1;
     Arena *arena = &c->arena;
-    if (find_rational(value, &top, &bottom)) return tr_term_number(arena, top, bottom);
+    if (find_rational(value, &top, &bottom)) {
+        const int64_t common = common_divisor(top, bottom);
+        return tr_term_number(arena, top / common, bottom / common);
+    }
     const Term *parts[] = {tr_term_number(arena, -1, 1), tr_term_decimal(arena, fabs(value))};
     return value < 0 ? tr_term_product(arena, parts, 2) : parts[1];
 }

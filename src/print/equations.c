@@ -33,7 +33,7 @@ static void add_word(Buffer *list, const char *word)
     tr_buffer_print(list, "%s", word);
 }
 
-static const Language *find_language(const char *name, tr_error *err)
+const Language *tr_language(const char *name, tr_error *err)
 {
     Buffer known = {0};
     for (size_t i = 0; i < sizeof languages / sizeof *languages; i++) {
@@ -354,7 +354,7 @@ char *tr_equations_text(const tr_system *system, const tr_equations_options *opt
     tr_equations_options o = tr_equations_defaults();
     if (!system || !tr_take_options(&o, sizeof o, options, "tr_equations_defaults", err))
         return NULL;
-    Listing listing = {.language = find_language(o.language, err),
+    Listing listing = {.language = tr_language(o.language, err),
                        .effort = o.effort,
                        .most = o.most_operations,
                        .most_entries = o.most_entries,

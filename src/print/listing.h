@@ -6,19 +6,13 @@
 
 #include "expr/matrix.h"
 #include "print/closed.h"
-#include "print/notation.h"
+#include "print/language.h"
 #include "print/staged.h"
 
 typedef struct Equation { // a row of equation.def
     const char *key, *letter, *output, *words;
     bool is_reduced, is_symmetric;
 } Equation;
-
-typedef struct Language { // a row of language.def
-    const char *name;
-    const Notation *notation;
-    const char *begin, *heading, *block, *words, *equation, *in_lines, *end;
-} Language;
 
 // An entry that is not zero in the graph
 typedef struct Cell {
@@ -57,8 +51,7 @@ typedef struct Listing {
     tr_error *err;
 } Listing;
 
-// A row of language.def with its words; `tell` takes care of what is special in them.
-void tr_listing_fill(Buffer *text, const char *row, const char *first, const char *second);
+// As tr_listing_fill does, but takes care of what is special in the words
 void tr_listing_tell(Listing *listing, const char *row, const char *words);
 
 void tr_listing_add(Listing *listing, System *system, const Equation *equation, Matrix m);

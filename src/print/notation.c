@@ -344,21 +344,21 @@ static const char *latex_size(Text name)
 
 static void latex_base(Text base, Buffer *text)
 {
-    tr_buffer_print(text, "%s%s", latex_size(base), base.length > 1 ? "\\mathit{" : "{");
+    if (base.length > 1) tr_buffer_print(text, "%s\\mathit{", latex_size(base));
     latex_letters(base, text);
-    tr_buffer_print(text, "}");
+    if (base.length > 1) tr_buffer_print(text, "}");
 }
 
 static void latex_symbol(const System *system, uint32_t input, Buffer *text)
 {
     const NameParts n = tr_name_parts(system, input);
-    const char *dots = n.dots == 1 ? "\\dot{" : n.dots == 2 ? "\\ddot{" : "{";
-    tr_buffer_print(text, "%s", dots);
+    const bool is_group = n.dots || n.base.length > 1;
+    tr_buffer_print(text, n.dots == 1 ? "\\dot{" : n.dots == 2 ? "\\ddot{" : is_group ? "{" : "");
     if (n.greek)
         tr_buffer_print(text, "\\%s", n.greek);
     else
         latex_base(n.base, text);
-    tr_buffer_print(text, "}");
+    tr_buffer_print(text, is_group ? "}" : "");
     if (!n.below.length && !n.owner.length) return;
     tr_buffer_print(text, "_{%s\\mathrm{", latex_size(n.below));
     latex_letters(n.below, text);
@@ -421,26 +421,26 @@ static const Notation latex_in_lines = {
     .prose = latex_prose,
 };
 
-const Notation tr_notation_latex = {
-    .name = "latex",
-    .group = {"{", "}"},
-    .plus = " + ",
-    .minus = " - ",
-    .sign = "-",
-    .times = "\\, ",
-    .comma = ", ",
-    .bracket = {"\\left(", "\\right)"},
-    .fraction = {"\\frac{", "}{", "}"},
-    .power = {"{", "}^{", "}"},
-    .root = {"\\sqrt{", "}"},
-    .call = {"", "\\left(", "\\right)"},
-    .in_lines = &latex_in_lines,
-    .symbol = latex_symbol,
-    .number = latex_number,
-    .word = latex_word,
-    .prose = latex_prose,
-    .entry = latex_entry,
-};
+#define LATEX                                                                                      \
+    .group = {"", ""}, .plus = " + ", .minus = " - ", .sign = "-", .times = "\\, ", .comma = ", ", \
+    .bracket = {"\\left(", "\\right)"}, .fraction = {"\\frac{", "}{", "}"},                        \
+    .power = {"{", "}^{", "}"}, .root = {"\\sqrt{", "}"}, .call = {"", "\\left(", "\\right)"},     \
+    .symbol = latex_symbol, .number = latex_number, .word = latex_word, .entry = latex_entry
+
+const Notation tr_notation_latex = {LATEX, .name = "latex", .in_lines = &latex_in_lines,
+                                    .prose = latex_prose};
+
+// ---- Markdown, with formulas as LaTeX has them ---------------------------------------------
+
+static void markdown_prose(const char *words, Buffer *text)
+{
+    for (const char *at = words; *at; at++) {
+        if (strchr("\\`*_<>[]|#$~", *at)) tr_buffer_add(text, "\\", 1);
+        tr_buffer_add(text, at, 1);
+    }
+}
+
+const Notation tr_notation_markdown = {LATEX, .name = "markdown", .prose = markdown_prose};
 
 // ---- MathML --------------------------------------------------------------------------------
 

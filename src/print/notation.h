@@ -28,7 +28,7 @@ struct Notation {
     void (*entry)(const char *letter, const char *place, Buffer *text);
 };
 
-extern const Notation tr_notation_text, tr_notation_latex, tr_notation_mathml;
+extern const Notation tr_notation_text, tr_notation_latex, tr_notation_markdown, tr_notation_mathml;
 
 // Names are those of the system's inputs; NULL: of the graph's symbols.
 void tr_term_write(const Term *term, const Notation *notation, const System *system, Buffer *text);

@@ -49,6 +49,7 @@ typedef struct Stager {
     uint32_t *symbols;  // by node: of steps
     const Term **forms; // by expression: what was found
     uint32_t form_capacity;
+    uint32_t *meanings, meaning_capacity; // by expression: the symbol of the step that is it
     Label *labels;
     Staged *out;
     Known *known;
@@ -170,6 +171,8 @@ static bool is_worth(const Stager *g, uint32_t id)
     const bool is_simple =
         node->op == OP_MUL || node->op == OP_ADD || node->op == OP_SUB || node->op == OP_POW;
     if (length == 1 && is_simple) return false; // nobody names a product
+    if (node->op == OP_DIV && is_one(expr_at(g->graph, node->a)))
+        return false; // who uses it divides
     return (uses - 1) * length >= WORTH_NAMING;
 }
 
@@ -364,17 +367,37 @@ static const char *block_words(Stager *g, uint32_t id)
     return tr_arena_text(&g->out->arena, text, strlen(text));
 }
 
+// What turns out to be a number, a symbol or a step that is there is no step of its own.
+static bool is_there(const Stager *g, Expr meaning)
+{
+    if (is_leaf(node_of(meaning))) return true;
+    return meaning.id < g->meaning_capacity && g->meanings[meaning.id];
+}
+
 static void write_step(Stager *g, uint32_t id, Kept *kept)
 {
     Step *step = &g->out->steps[g->out->count];
     step->node = expr_at(g->graph, id);
     const Expr x = tr_substitute_kept(g->graph, step->node, kept);
     step->form = written(g, x);
-    if (!g->symbols[id]) g->symbols[id] = tr_known_symbol(g->system, step->node, g->err).id;
-    step->symbol = expr_at(g->graph, g->symbols[id]);
     step->block = block_words(g, id);
-    if (!step->form || !step->block || !step->symbol.id) return;
-    kept->of[id] = step->symbol.id;
+    if (!step->form || !step->block) return;
+    const Expr meaning = tr_term_expression(step->form, g->graph);
+    if (!g->symbols[id]) g->symbols[id] = tr_known_symbol(g->system, step->node, g->err).id;
+    if (!tr_kept_room(g->graph, kept) || !g->symbols[id]) return;
+    if (is_there(g, meaning)) {
+        kept->of[id] = is_leaf(node_of(meaning)) ? meaning.id : g->meanings[meaning.id];
+        return;
+    }
+    const uint32_t before = g->meaning_capacity;
+    if (!tr_grow((void **)&g->meanings, &g->meaning_capacity, meaning.id + 1,
+                 sizeof *g->meanings)) {
+        g->graph->failed = true;
+        return;
+    }
+    for (uint32_t i = before; i < g->meaning_capacity; i++) g->meanings[i] = 0;
+    step->symbol = expr_at(g->graph, g->symbols[id]);
+    kept->of[id] = g->meanings[meaning.id] = step->symbol.id;
     g->out->count++;
 }
 
@@ -383,6 +406,7 @@ static void write_all(Stager *g, const uint32_t *list, uint32_t count)
     Kept kept = {0};
     Staged *out = g->out;
     out->count = 0;
+    for (uint32_t i = 0; i < g->meaning_capacity; i++) g->meanings[i] = 0;
     out->steps = tr_arena_alloc(&out->arena, count + 1u, sizeof *out->steps);
     out->forms = tr_arena_alloc(&out->arena, g->of_count + 1u, sizeof *out->forms);
     if (!out->steps || !out->forms) g->graph->failed = true;
@@ -480,6 +504,7 @@ static void close_stager(Stager *g)
     free(g->inlined);
     free(g->symbols);
     free(g->forms);
+    free(g->meanings);
     free(g->is_step);
     free(g->is_unwanted);
     free(g->labels);

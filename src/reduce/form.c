@@ -36,22 +36,33 @@ static size_t count_operations(Reduction *r)
 typedef struct Best {
     Reduction form;
     size_t operations;
+    uint32_t noted; // in the system's list
 } Best;
+
+static uint32_t note_local(const Reduction *r, LocalWays w, size_t operations)
+{
+    const unsigned ways = (w.grounds ? FORM_GROUNDS : 0) | (w.late_bias ? FORM_LATE : 0) |
+                          (w.articulates ? FORM_ARTICULATES : 0) |
+                          (w.projects ? FORM_PROJECTS : 0) | (w.at_once ? FORM_AT_ONCE : 0);
+    return tr_system_note_form(r->system, (MadeForm){FORM_LOCAL, ways, operations});
+}
 
 static bool try_locally(const Reduction *r, Matrix L, LocalWays ways, Best *best)
 {
     Reduction other = *r;
     if (!tr_reduce_locally(&other, L, ways)) return false;
     const size_t operations = count_operations(&other);
-    if (r->graph->failed || operations >= best->operations) return false;
-    *best = (Best){other, operations};
+    if (r->graph->failed) return false;
+    const uint32_t noted = note_local(r, ways, operations);
+    if (operations >= best->operations) return false;
+    *best = (Best){other, operations, noted};
     return true;
 }
 
 // One way after the other, as long as it helps
 static void find_ways(const Reduction *r, Matrix L, LocalWays ways, Best *best)
 {
-    Best local = {*r, SIZE_MAX};
+    Best local = {*r, SIZE_MAX, 0};
     bool *const each[] = {&ways.grounds, &ways.late_bias, &ways.articulates};
     try_locally(r, L, ways, &local);
     for (size_t i = 0; i < sizeof each / sizeof *each && !r->graph->failed; i++) {
@@ -68,16 +79,21 @@ bool tr_goes_along(const Reduction *r)
 
 Reduction tr_shortest_form(Reduction r, Matrix L)
 {
-    Best best = {r, SIZE_MAX};
+    Best best = {r, SIZE_MAX, 0};
     const bool has_forest = r.system->forest != NULL;
+    r.system->form_count = r.system->form_kept = 0;
     if (tr_goes_along(&r)) {
         const bool few = r.kernel <= FEW_FREE;
         const LocalWays ways = {.projects = few, .articulates = !few, .late_bias = true};
         tr_reduce_locally(&best.form, L, ways);
+        note_local(&r, ways, 0);
         return best.form;
     }
-    if (!tr_reduce_globally(&best.form, L) || !has_forest || !r.nD) return best.form;
+    const bool good = tr_reduce_globally(&best.form, L);
+    best.noted = tr_system_note_form(r.system, (MadeForm){.kind = FORM_GLOBAL});
+    if (!good || !has_forest || !r.nD) return best.form;
     best.operations = count_operations(&best.form);
+    r.system->forms[best.noted].count = best.operations;
     find_ways(&r, L, (LocalWays){0}, &best);
     // where a pivot is about to vanish these lose more digits, so a few operations do not count
     const size_t enough = best.operations - best.operations / 20;
@@ -86,5 +102,6 @@ Reduction tr_shortest_form(Reduction r, Matrix L)
     if (best.operations < enough) best.operations -= best.operations / 20;
     if (r.kernel && r.kernel <= FEW_AT_ONCE)
         try_locally(&r, L, (LocalWays){.at_once = true}, &best);
+    r.system->form_kept = best.noted;
     return best.form;
 }

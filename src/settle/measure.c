@@ -111,12 +111,25 @@ static bool compile_measures(Settle *p, tr_error *err)
     return !has_failed(err);
 }
 
+// Stops of joints, behind the alarms: they are not held here, but poses beyond them are refused.
+static void list_stops(Settle *p, Exprs *list)
+{
+    static const double rounding = 1e-9;
+    const System *s = p->system;
+    for (uint32_t i = 0; i < s->latch_count; i++) {
+        if (s->latches[i].kind != LATCH_STOP) continue;
+        p->alarm[p->alarm_count++] = s->alarm_count + i;
+        exprs_add(list, add(s->latches[i].gap, number(s->graph, rounding)));
+        for (int k = 0; k < 2; k++) exprs_add(list, zero(s->graph));
+    }
+}
+
 // What ends a run and depends on positions alone: tables that are left, hollows
 static bool compile_alarms(Settle *p, tr_error *err)
 {
     System *s = p->system;
     Exprs list = {0};
-    p->alarm = tr_arena_alloc(&p->arena, s->alarm_count + 1u, sizeof *p->alarm);
+    p->alarm = tr_arena_alloc(&p->arena, s->alarm_count + s->latch_count + 1u, sizeof *p->alarm);
     if (!p->alarm) return tr_fail_memory(err), false;
     for (uint32_t i = 0; i < s->alarm_count; i++) {
         const Alarm *a = &s->alarms[i];
@@ -127,6 +140,7 @@ static bool compile_alarms(Settle *p, tr_error *err)
         for (uint32_t k = 0; k < 2; k++)
             exprs_add(&list, k < a->place_count ? a->place[k] : zero(s->graph));
     }
+    list_stops(p, &list);
     if (list.count || list.failed) p->alarms = tr_evaluator_list(s, &list, FIXED_PARAMETERS, err);
     return !has_failed(err);
 }
@@ -412,11 +426,22 @@ static double tip_margin(Settle *p, const double *contacts, const double *mass_c
 
 // ---- all of it -----------------------------------------------------------------------------
 
+static void refuse_stop(const System *s, uint32_t latch, tr_error *err)
+{
+    const Port *port = &s->rows[s->latches[latch].rows[0]].port;
+    tr_fail(err, TR_FAILED, (Place){0},
+            "'%.100s' would be beyond its %s limit: settling does not hold stops", port->owner,
+            port->component);
+}
+
 bool tr_measure_alarms(Settle *p, tr_error *err)
 {
     if (!p->alarm_count) return true;
     evaluate_into(&p->alarms, p->in, p->values);
     for (uint32_t i = 0; i < p->alarm_count; i++) {
+        if (p->alarm[i] >= p->system->alarm_count && p->values[3 * (size_t)i] < 0)
+            return refuse_stop(p->system, p->alarm[i] - p->system->alarm_count, err), false;
+        if (p->alarm[i] >= p->system->alarm_count) continue;
         const Alarm *a = &p->system->alarms[p->alarm[i]];
         const double *at = p->values + 3 * (size_t)i;
         if (at[0] >= 0) continue;

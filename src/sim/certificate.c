@@ -217,7 +217,7 @@ static void describe_samples(Json *j, const Run *run)
         tr_json_open(j, NULL, '{');
         tr_json_text(j, "name", c->name);
         tr_json_text(j, "kind", c->is_sensor ? "sensor" : "controller");
-        tr_json_number(j, "period", run->clocks[i].period);
+        tr_json_number(j, "period", run->clocks[i].period.seconds);
         tr_json_number(j, "count", (double)run->clocks[i].count);
         tr_json_close(j, '}');
     }
@@ -255,6 +255,7 @@ static void describe_switch(Json *j, const System *system, const Switch *change)
     tr_json_text(j, "kind",
                  change->source || change->formula ? words : system->alarms[change->alarm].words);
     if (change->source) tr_json_number(j, "work", change->gained + change->lost);
+    if (change->impulse > 0) tr_json_number(j, "impulse", change->impulse);
     if (change->lost > 0) tr_json_number(j, "lost", change->lost);
     if (change->rebounded) tr_json_flag(j, "rebounded", true);
     if (change->slips_on) tr_json_flag(j, "slips_on", true);
@@ -278,6 +279,26 @@ static void describe_events(Json *j, const Certificate *c)
         tr_json_close(j, '}');
     }
     tr_json_close(j, ']');
+}
+
+// How long motors were at their limits                                                    (T346)
+static void describe_spells(Json *j, const Certificate *c)
+{
+    const System *s = c->mover->flow->system;
+    bool any = false;
+    for (uint32_t k = 0; k < s->alarm_count; k++) {
+        const Spell *spell = c->mover->watch.spells ? &c->mover->watch.spells[k] : NULL;
+        if (!spell || !spell->count) continue;
+        if (!any) tr_json_open(j, "at_limit", '[');
+        any = true;
+        tr_json_open(j, NULL, '{');
+        tr_json_text(j, "what", s->alarms[k].words);
+        tr_json_number(j, "from", spell->first);
+        tr_json_number(j, "seconds", tr_spell_lasted(spell, c->mover->t));
+        tr_json_number(j, "times", spell->count);
+        tr_json_close(j, '}');
+    }
+    if (any) tr_json_close(j, ']');
 }
 
 static void describe_warnings(Json *j, const Certificate *c)
@@ -319,6 +340,7 @@ void tr_certificate_text(const Certificate *c, Buffer *text)
     describe_samples(&j, c->run);
     describe_start(&j, c->mover->flow);
     describe_events(&j, c);
+    describe_spells(&j, c);
     describe_warnings(&j, c);
     describe_covariance(&j, c->mover->flow, c->mover->y);
     describe_filter(&j, c->filter);

@@ -83,7 +83,7 @@ static void hand_on(Mover *from, Mover *to)
     to->step = from->step, to->rtol = from->rtol, to->atol = from->atol, to->dense = from->dense;
     to->progress = from->progress, to->say = from->say, to->owner = from->owner;
     to->end = from->end, to->outlook = from->outlook, to->most_steps = from->most_steps;
-    to->watch.habits = from->watch.habits;
+    to->watch.habits = from->watch.habits, to->watch.spells = from->watch.spells;
     to->pauses = from->pauses, to->resumed = from->resumed;
     to->steps = from->steps, to->failed_steps = from->failed_steps, to->drift = from->drift;
     to->watch.changes = from->watch.changes;
@@ -91,7 +91,7 @@ static void hand_on(Mover *from, Mover *to)
     from->watch.warnings = (Warnings){0};
     const System *s = to->flow->system;
     for (uint32_t k = 0; k < s->alarm_count; k++)
-        to->watch.told[k] = s->alarms[k].kind == ALARM_WARNS && from->watch.told[k];
+        to->watch.told[k] = s->alarms[k].kind < ALARM_STOPS && from->watch.told[k];
 }
 
 // Where something jumps, others may matter that did not before.

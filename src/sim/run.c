@@ -232,7 +232,7 @@ void tr_run_give_options(const Run *run, Mover *m)
     m->progress = o->progress, m->say = o->say, m->owner = o->owner;
     m->most_steps = run->most_steps;
     m->end = o->end > 0 ? o->end : (double)INFINITY;
-    m->watch.habits = run->habits;
+    m->watch.habits = run->habits, m->watch.spells = run->spells;
 }
 
 static Flow *flow_at_start(Run *run, tr_error *err)
@@ -270,6 +270,7 @@ bool tr_run_begin(Run *run, tr_error *err)
     run->has_doubted = run->has_chattered = false, run->failure = (tr_error){0};
     for (uint32_t k = 0; k < flow->switch_count; k++)
         run->habits[k] = (Habit){.crossed = -(double)INFINITY};
+    memset(run->spells, 0, flow->system->alarm_count * sizeof *run->spells);
     tr_run_take_sides(run);
     return (run->row || make_columns(run, err)) && tr_samples_begin(run, err) &&
            tr_run_find_events(run, err);
@@ -318,8 +319,9 @@ static Run *open_run(Plan *plan, const tr_run_options *o, const Method *method, 
     run->values = calloc(n, sizeof *run->values);
     run->is_set = calloc(n, sizeof *run->is_set);
     run->habits = calloc(tr_plan_switch_count(plan) + 1u, sizeof *run->habits);
+    run->spells = calloc(plan->system->alarm_count + 1u, sizeof *run->spells);
     run->clocks = calloc(plan->system->clocked_count + 1u, sizeof *run->clocks);
-    if (run->values && run->is_set && run->habits && run->clocks) {
+    if (run->values && run->is_set && run->habits && run->spells && run->clocks) {
         tr_start_values(plan->system, run->values);
         return run;
     }
@@ -354,6 +356,7 @@ void tr_run_empty(Run *run)
     free(run->values);
     free(run->is_set);
     free(run->habits);
+    free(run->spells);
     free(run->clocks);
 }
 

@@ -37,6 +37,7 @@ struct tr_run {
     void *note_owner;
     struct Clock *clocks; // of what acts at samples, see sample.h
     Habit *habits;        // of switches
+    Spell *spells;        // by alarm
     bool has_doubted;     // said that a jump in t may have been missed
     bool has_chattered;   // said that a switch goes to and fro
     tr_error failure;     // why it cannot go on

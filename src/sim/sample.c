@@ -11,37 +11,10 @@
 
 // ---- clocks --------------------------------------------------------------------------------
 
-enum { MOST_PART = 1000000 }; // of a fraction
-
-// A fraction that is this number, by its continued fraction: 3/200 of 0.015
-static bool as_fraction(double x, double *over, double *under)
+static double time_due(const Clock *clock)
 {
-    double p = 1, q = 0, before_p = 0, before_q = 1, rest = x;
-    for (int i = 0; i < 20; i++) {
-        const double whole = floor(rest), next_p = whole * p + before_p,
-                     next_q = whole * q + before_q;
-        if (!(next_p <= MOST_PART && next_q <= MOST_PART)) return false;
-        before_p = p, before_q = q, p = next_p, q = next_q;
-        if (p / q == x) return *over = p, *under = q, true;
-        if (!(rest > whole)) return false;
-        rest = 1 / (rest - whole);
-    }
-    return false;
+    return tr_period_time(&clock->period, (double)clock->count);
 }
-
-Clock tr_clock_of(double period)
-{
-    Clock clock = {.period = period};
-    if (!as_fraction(period, &clock.over, &clock.under)) clock.over = clock.under = 0;
-    return clock;
-}
-
-double tr_clock_time(const Clock *clock, double k)
-{
-    return clock->under > 0 ? k * clock->over / clock->under : k * clock->period;
-}
-
-static double time_due(const Clock *clock) { return tr_clock_time(clock, (double)clock->count); }
 
 bool tr_samples_are_near(double due, double t) { return fabs(due - t) <= 1e-12 * fabs(t); }
 
@@ -71,8 +44,7 @@ bool tr_samples_begin(Run *run, tr_error *err)
     tr_flow_samples(run->flow, run->mover->t, run->mover->y, values);
     for (uint32_t i = 0; i < s->clocked_count; i++) {
         const double *of = values + run->flow->column_count + 2 * (size_t)i;
-        run->clocks[i] = tr_clock_of(of[0]);
-        run->clocks[i].seed = of[1];
+        run->clocks[i] = (Clock){.period = tr_period_of(of[0]), .seed = of[1]};
         if (!(of[0] > 0) || !isfinite(of[0]))
             tr_fail(err, TR_FAILED, s->clocked[i].place, "the period of '%.100s' must be positive",
                     s->clocked[i].name);

@@ -3,13 +3,13 @@
 #ifndef TR_SIM_SAMPLE_H
 #define TR_SIM_SAMPLE_H
 
+#include "num/period.h"
 #include "sim/run.h"
 
 // One for each of the system's that act at samples
 typedef struct Clock {
-    uint64_t count;     // samples so far
-    double period;      // [s]
-    double over, under; // it is their quotient, both whole, if that is so to the last bit; else 0
+    uint64_t count; // samples so far
+    Period period;
     double seed;
 } Clock;
 
@@ -21,9 +21,5 @@ double tr_samples_due(const Run *run);
 bool tr_samples_are_near(double due, double t);
 // Takes those that are due where it stands. False, with words, when it must stop.
 bool tr_samples_take(Run *run, tr_error *err);
-
-// The time of a clock's k-th sample, as round as the period is
-double tr_clock_time(const Clock *clock, double k);
-Clock tr_clock_of(double period);
 
 #endif

@@ -298,8 +298,8 @@ static double step_between_rows(const tr_simulate_options *o)
 static void plan_call(Simulation *s, double row)
 {
     const tr_simulate_options *o = s->options;
-    const Clock clock = tr_clock_of(o->sample); // as controllers of the model have them
-    const double call = tr_clock_time(&clock, (double)s->calls);
+    const Period period = tr_period_of(o->sample); // as controllers of the model have them
+    const double call = tr_period_time(&period, (double)s->calls);
     if (!s->control.call)
         s->next_call = (double)INFINITY;
     else if (o->sample > 0)
@@ -375,6 +375,20 @@ static void summarise_filter(Simulation *s, tr_error *err)
     else if (!left && !f->used && !has_failed(err) &&
              !tr_warn(warnings_of(s), "no fix was used: nothing was measured"))
         tr_fail_memory(err);
+}
+
+// What was at its limit, each once, with how long in all                                  (T346)
+static void tell_spells(const Simulation *s, tr_error *err)
+{
+    const Mover *m = s->run->mover;
+    const System *system = s->plan->system;
+    for (uint32_t k = 0; k < system->alarm_count; k++) {
+        const Spell *spell = &s->run->spells[k];
+        if (spell->count &&
+            !tr_warn(warnings_of(s), "%.150s from t = %.9g s, %.6g s in all",
+                     system->alarms[k].words, spell->first, tr_spell_lasted(spell, m->t)))
+            tr_fail_memory(err);
+    }
 }
 
 static void summarise(Simulation *s, double started)
@@ -482,6 +496,7 @@ static void simulate(Simulation *s, const System *system, tr_error *err)
         warn_of_options(s, err);
         integrate(s, err);
         summarise_filter(s, err);
+        tell_spells(s, err);
         summarise(s, started);
         end_sinks(s, err);
     }

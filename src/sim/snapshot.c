@@ -70,7 +70,7 @@ size_t tr_run_most_bytes(const Run *run)
     return sizeof(Head) + sizeof(Run) + sizeof(Mover) + n * (2 * sizeof(double) + 1) +
            latches * sizeof(LatchMode) + rows * (4 * sizeof(double) + 16) +
            2 * rows * rows * sizeof(double) + s->alarm_count * (2 * sizeof(double) + 1) +
-           (vectors * y + 64) * sizeof(double) +
+           (vectors * y + 64) * sizeof(double) + s->alarm_count * sizeof(Spell) +
            tr_plan_switch_count(run->plan) * (sizeof(double) + sizeof(Habit)) +
            s->clocked_count * sizeof(Clock);
 }
@@ -138,6 +138,7 @@ static void pass_state(Tape *tape, Run *run)
     PASS(tape, run->has_chattered);
     pass_doubles(tape, flow->sides, flow->switch_count);
     pass(tape, run->habits, flow->switch_count * sizeof *run->habits);
+    pass(tape, run->spells, alarms * sizeof *run->spells);
     pass(tape, run->clocks, flow->system->clocked_count * sizeof *run->clocks);
     if (!tr_flow_is_watched(flow)) return;
     if (flow->stance) pass_doubles(tape, flow->stance->square, flow->stance->all);
@@ -279,8 +280,9 @@ bool tr_run_read(Run *run, const void *memory, size_t size, Events *events, tr_e
     next.values = calloc(n + 1, sizeof *next.values);
     next.is_set = calloc(n + 1, sizeof *next.is_set);
     next.habits = calloc(tr_plan_switch_count(run->plan) + 1u, sizeof *next.habits);
+    next.spells = calloc(run->plan->system->alarm_count + 1u, sizeof *next.spells);
     next.clocks = calloc(run->plan->system->clocked_count + 1u, sizeof *next.clocks);
-    bool good = next.values && next.is_set && next.habits && next.clocks;
+    bool good = next.values && next.is_set && next.habits && next.spells && next.clocks;
     if (!good) tr_fail_memory(err);
     if (good) {
         pass_settings(&tape, &next);

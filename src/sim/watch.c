@@ -341,10 +341,41 @@ static void describe_site(Watch *w, double t, uint32_t k, char *words, size_t si
         snprintf(words, size, " at (%.9g, %.9g)", at[0], at[1]);
 }
 
+// Something is at its limit from t on. What is new is told once it is over.               (T346)
+static void begin_spell(Watch *w, double t, uint32_t k)
+{
+    if (!w->spells) return;
+    Spell *spell = &w->spells[k];
+    if (!spell->count) spell->first = t;
+    *spell = (Spell){spell->first, t, spell->lasted, spell->count + 1, 1};
+}
+
+static double margin_back(void *owner, double t, const double *y)
+{
+    return -margin_of(owner, t, y);
+}
+
+static bool is_in_spell(const Watch *w, uint32_t k) { return w->spells && w->spells[k].is_on; }
+
+// It has recovered in the last step, which ended at t; false where that is beyond the end of what
+// counts of the step.
+static bool end_spell(Watch *w, double t, double end, uint32_t k)
+{
+    Spell *spell = &w->spells[k];
+    double at = t;
+    w->alarm = k;
+    if (has_past(w))
+        at = tr_path_crossing(&w->path, (Measure){margin_back, w}, before(w), t, close_to(t));
+    if (at > end) return false;
+    spell->lasted += at - spell->since, spell->is_on = 0;
+    return true;
+}
+
 static bool warn(Watch *w, double t, uint32_t k, tr_error *err)
 {
     const Alarm *alarm = &w->flow->system->alarms[k];
     w->told[k] = true;
+    if (alarm->kind == ALARM_SATURATES) return begin_spell(w, t, k), true;
     if (alarm->kind == ALARM_HOLLOW) {
         w->end = t;
         const double *y = has_past(w) ? w->path.found : w->path.y[0];
@@ -454,7 +485,7 @@ static bool check_second(Watch *w, double t, const double *y, tr_error *err)
     const System *s = w->flow->system;
     if (!s->touching_count) return true;
     for (uint32_t k = 0; k < s->alarm_count && has_past(w); k++) {
-        if (!is_heard(w, k) || s->alarms[k].kind == ALARM_WARNS) continue;
+        if (!is_heard(w, k) || s->alarms[k].kind < ALARM_STOPS) continue;
         const double at = find_alarm(w, k, w->path.t[w->path.count - 1]);
         if (at >= t) continue;
         t = at, y = memcpy(state(w, 0), w->path.found, w->flow->size * sizeof *y);
@@ -506,7 +537,8 @@ static bool check_alarms(Watch *w, double t, const double *y, tr_error *err)
     if (any && has_past(w)) first = find_first(w, seen, &which);
     take_landing(w, t, y, &first, &which);
     for (uint32_t k = 0; k < count; k++) // no sooner: they were negative in this step
-        if (w->last[k] >= 0) w->told[k] = false;
+        if (w->last[k] >= 0 && !(is_in_spell(w, k) && !end_spell(w, t, first, k)))
+            w->told[k] = false;
     const bool is_cut = first < (double)INFINITY;
     if (!check_second(w, is_cut ? first : t, is_cut ? w->ending : y, err)) return false;
     for (uint32_t k = 0; k < count; k++) {

@@ -17,11 +17,26 @@ typedef struct Habit {
     bool is_calm;   // nothing jumps when it crosses: it is left to the formula
 } Habit;
 
+// What runs remember of an alarm that says that something is at its limit (T346).
+typedef struct Spell {
+    double first, since; // when it went off first, and when this time
+    double lasted;       // in all, but for this time
+    uint32_t count;      // times
+    uint32_t is_on;      // 1 now; as wide as the count, for snapshots compare bytes
+} Spell;
+
+// In all, until t
+static inline double tr_spell_lasted(const Spell *spell, double t)
+{
+    return spell->lasted + (spell->is_on ? t - spell->since : 0);
+}
+
 typedef struct Watch {
     Flow *flow;
     double *margins, *last; // of alarms: now, and after the last step
     double *sides;          // room for those of switches
     const Habit *habits;    // of switches
+    Spell *spells;          // by alarm
     bool *told;             // by alarm: that it went off, and has not recovered
     Warnings warnings;      // of alarms that went off, and of whatever else the run warns of
     Path path;              // the last states, in the present chart

@@ -254,6 +254,7 @@ static void derive_json(Json *j, const System *s, const Facts *f)
     Names names = {.j = j, .json = true};
     tr_json_open(j, NULL, '{');
     tr_json_number(j, "bodies", s->body_count);
+    if (s->source.included) tr_json_text(j, "included", s->source.included);
     tr_json_number(j, "n", f->base);
     tr_json_number(j, "s_p", f->passive);
     tr_json_number(j, "s_a", f->driven);
@@ -576,6 +577,26 @@ static void tell_start(Json *j, const Flow *flow)
     end_line(&chosen, "\n");
 }
 
+// Joints that stop, or whose friction is dry, and what holds them at the start
+static void tell_joints(Json *j, const Flow *flow)
+{
+    const System *s = flow->system;
+    static const char *const words[] = {
+        [LATCH_STOP] = "stops of joints: ", [LATCH_GRIP] = "joints with dry friction: "};
+    for (int kind = LATCH_STOP; kind <= LATCH_GRIP; kind++) {
+        Names names = begin_line(j, words[kind]);
+        for (uint32_t i = 0; i < s->latch_count; i++) {
+            const LatchMode *mode = &flow->modes[i];
+            const bool holds = !mode->is_open && !mode->is_slipping;
+            const Port *port = &s->rows[s->latches[i].rows[0]].port;
+            if ((int)s->latches[i].kind != kind) continue;
+            add_name(&names, kind == LATCH_STOP ? s->latches[i].name : port->owner);
+            if (holds) tr_buffer_print(&j->text, " (holds)");
+        }
+        end_line(&names, "\n");
+    }
+}
+
 static void check_words(Json *j, const System *s, const Facts *f)
 {
     Buffer *b = &j->text;
@@ -586,9 +607,11 @@ static void check_words(Json *j, const System *s, const Facts *f)
     if (told) tr_buffer_print(b, ", %u velocit%s prescribed", told, told == 1 ? "y" : "ies");
     tr_buffer_print(b, "; the initial state can be assembled\n");
     tell_start(j, f->flow);
+    tell_joints(j, f->flow);
     Names names = begin_line(j, "not finite at the start: ");
     list_not_finite(&names, f);
     end_line(&names, "\n");
+    if (s->source.included) tr_buffer_print(b, "included: %s\n", s->source.included);
     tell_samples(b, s);
     if (s->missing) tr_buffer_print(b, "%s cannot be read: drawn as a box\n", s->missing);
     tell_cuts(j, s);

@@ -23,6 +23,8 @@ typedef struct Study {
     int controllable, observable;
     double acceleration; // the largest at the state: 0 where it is steady
     double step, *Ad, *Bd;
+    Linear *loop;       // that controllers and sensors close from one instant to the next; or NULL
+    double (*roots)[2]; // its eigenvalues
 } Study;
 
 void tr_linearise_fill(tr_linearise_options *options, size_t size)
@@ -62,6 +64,15 @@ tr_linear *tr_linearise(const tr_system *system, const tr_linearise_options *opt
     return take_options(&o, system, options, err) ? take(system, &o, NULL, err) : NULL;
 }
 
+static bool take_loop(Study *s, tr_error *err)
+{
+    if (s->step == 0 || !s->system->clocked_count) return true;
+    s->loop = tr_linearise_loop(s->system, s->step, NULL, err);
+    s->roots = s->loop ? calloc(s->loop->states + 1u, sizeof *s->roots) : NULL;
+    if (s->loop && !s->roots) tr_fail_memory(err);
+    return s->roots && tr_linear_eigenvalues(s->loop, s->roots, err);
+}
+
 static bool take_study(Study *s, const System *system, const tr_linearise_options *o, tr_error *err)
 {
     s->system = system;
@@ -75,13 +86,16 @@ static bool take_study(Study *s, const System *system, const tr_linearise_option
     s->Ad = calloc(n * n + n * m + 1, sizeof *s->Ad);
     if (!s->Ad || s->controllable < 0 || s->observable < 0) return tr_fail_memory(err), false;
     s->Bd = s->Ad + n * n;
-    return s->step == 0 || tr_linear_discretise(s->linear, s->step, s->Ad, s->Bd, err);
+    return s->step == 0 ||
+           (tr_linear_discretise(s->linear, s->step, s->Ad, s->Bd, err) && take_loop(s, err));
 }
 
 static void release_study(Study *s)
 {
     tr_linear_free(s->linear);
     tr_modes_free(s->modes);
+    tr_linear_free(s->loop);
+    free(s->roots);
     free(s->Ad);
 }
 
@@ -146,10 +160,15 @@ static void say_kink(const char *output, char *out, size_t size)
              output);
 }
 
+static const char held_words[] =
+    "controllers and sensors hold what they say: --step shows the loop that they close";
+static bool holds(const Study *s) { return s->system->clocked_count && !s->loop; }
+
 // To who asked for them: what files of numbers alone do not say
 static void warn(const Study *s, const tr_linearise_options *o)
 {
     char words[300];
+    if (o->say && holds(s)) o->say(o->owner, held_words);
     for (uint32_t i = 0; o->say && i < s->linear->outputs; i++) {
         if (tr_linear_has_output(s->linear, i)) continue;
         say_kink(s->linear->output[i], words, sizeof words);
@@ -163,6 +182,7 @@ static void add_warnings(Json *j, const Study *s)
 {
     char words[300];
     tr_json_open(j, "warnings", '[');
+    if (holds(s)) tr_json_text(j, NULL, held_words);
     if (!is_steady(s)) {
         say_unsteady(s, words, sizeof words);
         tr_json_text(j, NULL, words);
@@ -224,6 +244,17 @@ static void write_json(const Study *s, Json *j)
         tr_json_number(j, "step", s->step);
         tr_json_matrix(j, "A", s->Ad, l->states, l->states);
         tr_json_matrix(j, "B", s->Bd, l->states, l->inputs);
+        tr_json_close(j, '}');
+    }
+    if (s->loop) {
+        const Linear *loop = s->loop;
+        tr_json_open(j, "closed_loop", '{');
+        tr_json_number(j, "step", s->step);
+        tr_json_texts(j, "states", loop->state, loop->states);
+        tr_json_texts(j, "inputs", loop->input, loop->inputs);
+        tr_json_matrix(j, "A", loop->A, loop->states, loop->states);
+        tr_json_matrix(j, "B", loop->B, loop->states, loop->inputs);
+        tr_json_matrix(j, "eigenvalues", s->roots[0], loop->states, 2);
         tr_json_close(j, '}');
     }
     tr_json_close(j, '}');
@@ -336,11 +367,47 @@ static void write_head(const Study *s, Buffer *text)
         say_kink(l->output[i], words, sizeof words);
         tr_buffer_print(text, "%s\n", words);
     }
+    if (holds(s)) tr_buffer_print(text, "%s\n", held_words);
     tr_buffer_print(text, "\nstates\n");
     for (uint32_t i = 0; i < l->states; i++) {
         describe_state(s, i, words, sizeof words);
         tr_buffer_print(text, "  %-18s %s\n", l->state[i], words);
     }
+}
+
+// With the rates and frequencies that lead from one instant to the next
+static void write_roots(const Study *s, Buffer *text)
+{
+    char number[4][TR_NUMBER_SIZE];
+    tr_buffer_print(text, "\neigenvalues\n  %-12s %-12s %-12s %-12s %s\n", "real", "imaginary",
+                    "size", "rate [1/s]", "[rad/s]");
+    for (uint32_t k = 0; k < s->loop->states; k++) {
+        const double re = s->roots[k][0], im = s->roots[k][1], size = hypot(re, im);
+        const double rate = fabs(size - 1) < 1e-13 ? 0 : log(size) / s->step,
+                     values[] = {re, im, size, rate};
+        if (im < 0) continue; // with its conjugate
+        for (int i = 0; i < 4; i++) rounded(values[i], text->digits, number[i]);
+        tr_buffer_print(text, "  %-12s %s%-*s %-12s %-12s ", number[0], im > 0 ? "+-" : "",
+                        im > 0 ? 10 : 12, number[1], number[2], size > 0 ? number[3] : "-");
+        tr_buffer_print(text, "%s\n",
+                        size > 0 ? rounded(atan2(im, re) / s->step, text->digits, number[0]) : "-");
+    }
+}
+
+static void write_loop(const Study *s, Buffer *text)
+{
+    const Linear *l = s->loop;
+    char number[TR_NUMBER_SIZE];
+    if (!l) return;
+    tr_buffer_print(text,
+                    "\nthe loop that controllers and sensors close, from just before samples to "
+                    "%s s later\n",
+                    rounded(s->step, text->digits, number));
+    write_names("states", l->state, l->states, text);
+    write_names("inputs", l->input, l->inputs, text);
+    write_roots(s, text);
+    write_matrix("A", l->A, l->states, l->states, l->state, text);
+    write_matrix("B", l->B, l->states, l->inputs, l->state, text);
 }
 
 static void write_words(const Study *s, Buffer *text)
@@ -366,6 +433,7 @@ static void write_words(const Study *s, Buffer *text)
                     rounded(s->step, text->digits, number));
     write_matrix("A", s->Ad, l->states, l->states, l->state, text);
     write_matrix("B", s->Bd, l->states, l->inputs, l->state, text);
+    write_loop(s, text);
 }
 
 char *tr_linearise_text(const tr_system *system, const tr_linearise_options *options, tr_error *err)
@@ -428,6 +496,11 @@ static void write_csv(const Study *s, Buffer *text)
         add_cells(text, "Ad", s->Ad, l->states, l->states, l->state, l->state);
         add_cells(text, "Bd", s->Bd, l->states, l->inputs, l->state, l->input);
     }
+    if (s->loop) {
+        const Linear *loop = s->loop;
+        add_cells(text, "Aloop", loop->A, loop->states, loop->states, loop->state, loop->state);
+        add_cells(text, "Bloop", loop->B, loop->states, loop->inputs, loop->state, loop->input);
+    }
     for (uint32_t k = 0; k < 2 * s->modes->count; k++) {
         tr_buffer_print(text, "eigenvalues,%u,%s,", k / 2 + 1, parts[k % 2]);
         tr_buffer_number(text, s->modes->values[k]);
@@ -464,6 +537,10 @@ static bool fill_mat(Mat *mat, void *owner)
         good = put_matrix(mat, "Ad", s->Ad, l->states, l->states) &&
                put_matrix(mat, "Bd", s->Bd, l->states, l->inputs) &&
                put_matrix(mat, "step", &s->step, 1, 1);
+    if (good && s->loop)
+        good = put_matrix(mat, "Aloop", s->loop->A, s->loop->states, s->loop->states) &&
+               put_matrix(mat, "Bloop", s->loop->B, s->loop->states, s->loop->inputs) &&
+               tr_mat_names(mat, "loop_states", s->loop->state, s->loop->states);
     return good;
 }
 

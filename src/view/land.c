@@ -95,8 +95,8 @@ Land *tr_land_read(const char *run, const char *model, const char *model_sha256,
     tr_error own = {0};
     tr_system *system = derive_again(run, model, &own);
     if (own.line > 0)
-        tr_fail(err, own.status, (Place){own.line, own.column}, "%.200s:%d: %.250s", model,
-                own.line, own.text);
+        tr_fail_again(err, &own, "%.200s:%d: %.250s", own.file[0] ? own.file : model, own.line,
+                      own.text);
     else if (own.status)
         tr_fail(err, own.status, (Place){0}, "%s", own.text);
     *has_changed = system && model_sha256[0] && strcmp(system->source.sha256, model_sha256) != 0;

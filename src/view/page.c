@@ -567,7 +567,7 @@ bool tr_page_write(Text page, const Report *reports, size_t count, FILE *to, tr_
         if (why.status && count > 1)
             tr_fail(err, why.status, (Place){0}, "%s: %s", reports[i].label, why.text);
         else if (why.status)
-            tr_fail(err, why.status, (Place){why.line, why.column}, "%s", why.text);
+            tr_fail_again(err, &why, "%s", why.text);
     }
     if (!has_failed(err)) {
         const char *rest = mark + strlen(TR_PAGE_MARK);

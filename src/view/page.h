@@ -13,7 +13,7 @@
 typedef struct Report {
     const System *system;
     const Sheet *run;
-    Text certificate;  // JSON; of no length when there is none
+    Text certificate;      // JSON; of no length when there is none
     const char *label;     // what it is called among several; may be NULL
     const char *equations; // html, or words; may be NULL
 } Report;

@@ -209,7 +209,7 @@ static void read_run(Plot *plot, size_t index)
     Sheet *sheet = plot->run[index].sheet = recorded.rows;
     recorded.rows = NULL;
     if (own.line > 0)
-        tr_fail(plot->err, own.status, (Place){own.line, own.column}, "%.200s:%d: %.250s", path,
+        tr_fail(plot->err, own.status, place_at(own.line, own.column), "%.200s:%d: %.250s", path,
                 own.line, own.text);
     else if (own.status)
         tr_fail(plot->err, own.status, (Place){0}, "%s", own.text);

@@ -244,7 +244,7 @@ static void read_one(Recorded *run, const char *path, size_t count, tr_error *er
     if (why.status == TR_INVALID && count > 1)
         tr_fail(err, why.status, (Place){0}, "'%.150s', line %d: %s", path, why.line, why.text);
     else if (why.status)
-        tr_fail(err, why.status, (Place){why.line, why.column}, "%s", why.text);
+        tr_fail(err, why.status, place_at(why.line, why.column), "%s", why.text);
     else if (run->doubt.status)
         tr_fail(err, run->doubt.status, (Place){0}, "%s", run->doubt.text);
 }

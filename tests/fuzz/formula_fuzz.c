@@ -137,7 +137,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     tr_error err = {0};
     const Scope scope = tr_system_scope(s);
-    const Expr x = tr_formula_parse(s->graph, &scope, formula, (Place){1, 1}, &err);
+    const Expr x = tr_formula_parse(s->graph, &scope, formula, place_at(1, 1), &err);
     require((x.id == 0) == (err.status != TR_OK), "an expression or an error", err.text);
     if (err.status) {
         check_error(&err, 0, body_length, formula.length);

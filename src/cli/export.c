@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/cli.h"
+
+#include <string.h>
+
+int cli_export(const Verb *verb, const Options *options)
+{
+    (void)verb;
+    int status = 0;
+    tr_error err = {0};
+    if (!options->output || strcmp(options->output, "-") == 0) {
+        cli_say("trundle export: code is several files: -o says the folder to write them into\n");
+        return TR_USAGE;
+    }
+    tr_export_options o = tr_export_defaults();
+    if (options->to) o.language = options->to;
+    if (options->form) o.form = options->form;
+    o.folder = options->output, o.name = options->name;
+    o.fix = options->fix, o.outputs = options->outputs;
+    o.single = options->single, o.open = options->opens;
+    tr_system *system = cli_system(options, &status);
+    if (!system) return status;
+    if (tr_export(system, &o, &err))
+        cli_written(options, options->output);
+    else
+        status = cli_complain_of(options, &err);
+    tr_system_free(system);
+    return status;
+}

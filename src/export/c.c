@@ -1,0 +1,613 @@
+// SPDX-License-Identifier: Apache-2.0
+// C99 that is C++, too: a header, the functions, a demo. Nothing is allocated, nothing is kept: all
+// room is the caller's. Of the C library it takes fma, sqrt, fabs and floor, or their single forms.
+#include "export/embedded.h"
+#include "export/identifier.h"
+#include "export/paste.h"
+#include "export/target.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_TABLES = 1 << 20, OPERATIONS_OF_A_PART = 500 };
+
+#define CALL1(op, f)    [op] = {f "(%a)", LEVEL_ATOM, {0}}
+#define CALL2(op, f)    [op] = {f "(%a, %b)", LEVEL_ATOM, {0}}
+#define RELATION(op, s) [op] = {"%a " s " %b", LEVEL_RELATION, {LEVEL_SUM, LEVEL_SUM}}
+
+#define C_PHRASES(sqrt_, fabs_, floor_)                                                    \
+    {                                                                                      \
+        [OP_ADD] = {"%a + %b", LEVEL_SUM, {LEVEL_SUM, LEVEL_PRODUCT}},                     \
+        [OP_SUB] = {"%a - %b", LEVEL_SUM, {LEVEL_SUM, LEVEL_PRODUCT}},                     \
+        [OP_MUL] = {"%a * %b", LEVEL_PRODUCT, {LEVEL_PRODUCT, LEVEL_SIGN}},                \
+        [OP_DIV] = {"%a / %b", LEVEL_PRODUCT, {LEVEL_PRODUCT, LEVEL_SIGN}},                \
+        [OP_NEG] = {"-%a", LEVEL_SIGN, {LEVEL_ATOM}}, CALL2(OP_RAISE, "el_raise"),         \
+        CALL1(OP_SQRT, sqrt_), CALL1(OP_SIN, "el_sin"), CALL1(OP_COS, "el_cos"),           \
+        CALL1(OP_TAN, "el_tan"), CALL1(OP_ASIN, "el_asin"), CALL1(OP_ACOS, "el_acos"),     \
+        CALL1(OP_ATAN, "el_atan"), CALL1(OP_EXP, "el_exp"),                                \
+        [OP_ATAN2] = {"el_atan2(%a + 0, %b + 0)", LEVEL_ATOM, {LEVEL_SUM, LEVEL_SUM}},     \
+        CALL2(OP_HYPOT, "el_hypot"), CALL1(OP_LOG, "el_log"), CALL1(OP_ABS, fabs_),        \
+        CALL1(OP_FLOOR, floor_), CALL2(OP_MIN, "smaller_of"), CALL2(OP_MAX, "larger_of"),  \
+        RELATION(OP_LESS, "<"), RELATION(OP_LESS_EQUAL, "<="), RELATION(OP_EQUAL, "=="),   \
+        RELATION(OP_NOT_EQUAL, "!="),                                                      \
+        [OP_SELECT] = {"%? ? %b : %c", LEVEL_CHOICE, {0, LEVEL_RELATION, LEVEL_RELATION}}, \
+        [CODE_FMA] = {"FMA(%a, %b, %c)", LEVEL_ATOM, {0}},                                 \
+        [CODE_FMS] = {"FMA(%a, %b, -%c)", LEVEL_ATOM, {0, 0, LEVEL_ATOM}},                 \
+        [CODE_FNMA] = {"FMA(-%a, %b, %c)", LEVEL_ATOM, {LEVEL_ATOM}},                      \
+    }
+
+static const Phrase double_phrases[FLAT_CODES] = C_PHRASES("sqrt", "fabs", "floor");
+static const Phrase single_phrases[FLAT_CODES] = C_PHRASES("sqrtf", "fabsf", "floorf");
+
+static Tongue tongue_of(const Export *code)
+{
+    const bool single = code->options.is_single;
+    return (Tongue){.phrases = single ? single_phrases : double_phrases,
+                    .truth = single ? "(%s ? 1.0f : 0.0f)" : "(%s ? 1.0 : 0.0)",
+                    .is_true = "%s != 0",
+                    .keep = single ? "    const float %s = %s;" : "    const double %s = %s;",
+                    .set = "    %s = %s;",
+                    .note = " /* %s */",
+                    .entry = "%s[%u]",
+                    .number_end = single ? "f" : "",
+                    .infinity = single ? "HUGE_VALF" : "HUGE_VAL",
+                    .nan = single ? "NAN" : "(double)NAN",
+                    .table = "table_value(&tables[%t], %a, %b, %n)",
+                    .most = OPERATIONS_OF_A_PART,
+                    .is_whole_real = true};
+}
+
+// ---- functions -----------------------------------------------------------------------------
+
+typedef struct Printer {
+    const Export *code;
+    Tongue tongue;
+    const char *real;
+    Buffer body;   // functions
+    uint32_t room; // numbers that any of them needs in w
+    uint32_t rooms[CODE_PARTS];
+    // of the function that is being written
+    uint32_t *masks; // arguments of its parts, and whether they take w
+    uint32_t part_count, part_capacity;
+    const char *head; // of the whole function, before its brace
+    bool has_mode;
+} Printer;
+
+static const char *const argument_name[ARGUMENT_COUNT] = {"t", "x", "u", "p", "weight", "change"};
+enum { FIRST_ARGUMENTS = 4 };
+
+static void name_parameters(const Printer *p, Buffer *out, uint32_t uses, const char *array)
+{
+    const char *comma = "";
+    for (uint32_t k = 0; k < ARGUMENT_COUNT; k++)
+        if (uses >> k & 1) {
+            tr_buffer_print(out, k == ARGUMENT_T ? "%s%s %s" : "%sconst %s *%s", comma, p->real,
+                            argument_name[k]);
+            comma = ", ";
+        }
+    if (uses & SETS_ENTRIES) tr_buffer_print(out, "%s%s *%s", comma, p->real, array), comma = ", ";
+    if (uses & USES_ROOM) tr_buffer_print(out, "%s%s *w", comma, p->real);
+}
+
+// The whole, with the arguments that it has but does not use
+static void open_whole(const Printer *p, Buffer *out, const char *array, uint32_t uses)
+{
+    tr_buffer_print(out, "%s\n{\n", p->head);
+    for (uint32_t k = 0; k < FIRST_ARGUMENTS; k++)
+        if (!(uses >> k & 1)) tr_buffer_print(out, "    (void)%s;\n", argument_name[k]);
+    if (p->has_mode) tr_buffer_print(out, "    (void)mode;\n");
+    if (!(uses & SETS_ENTRIES)) tr_buffer_print(out, "    (void)%s;\n", array);
+    if (!(uses & USES_ROOM)) tr_buffer_print(out, "    (void)w;\n");
+}
+
+static void open_part(Walk *walk, uint32_t part, uint32_t uses)
+{
+    Printer *p = walk->owner;
+    if (part == WHOLE) {
+        open_whole(p, walk->out, walk->array, uses);
+        return;
+    }
+    if (!tr_grow((void **)&p->masks, &p->part_capacity, part + 1, sizeof *p->masks)) {
+        walk->out->failed = true;
+        return;
+    }
+    p->masks[part] = uses, p->part_count = part + 1;
+    tr_buffer_print(walk->out, "static PART void %s_%u(", walk->name, part + 1);
+    name_parameters(p, walk->out, uses, walk->array);
+    tr_buffer_print(walk->out, ")\n{\n");
+}
+
+static void close_part(Walk *walk, uint32_t part)
+{
+    (void)part;
+    tr_buffer_print(walk->out, "}\n\n");
+}
+
+// The whole calls its parts.
+static void call_parts(Printer *p, const Walk *walk, uint32_t uses)
+{
+    Buffer *out = &p->body;
+    open_whole(p, out, walk->array, uses);
+    for (uint32_t part = 0; part < p->part_count; part++) {
+        const char *comma = "";
+        tr_buffer_print(out, "    %s_%u(", walk->name, part + 1);
+        for (uint32_t k = 0; k < ARGUMENT_COUNT; k++)
+            if (p->masks[part] >> k & 1)
+                tr_buffer_print(out, "%s%s", comma, argument_name[k]), comma = ", ";
+        if (p->masks[part] & SETS_ENTRIES)
+            tr_buffer_print(out, "%s%s", comma, walk->array), comma = ", ";
+        tr_buffer_print(out, "%s);\n", p->masks[part] & USES_ROOM ? comma[0] ? ", w" : "w" : "");
+    }
+    tr_buffer_print(out, "}\n\n");
+}
+
+// A function with the usual arguments, of everybody or of this file
+static void write_function(Printer *p, CodePart part, const char *name, const char *array,
+                           bool is_public, const CodeNames *entries)
+{
+    char head[400], full[160];
+    const char *real = p->real;
+    snprintf(full, sizeof full, "%s%s%s", is_public ? p->code->options.name : "",
+             is_public ? "_" : "", name);
+    snprintf(head, sizeof head,
+             "%svoid %s(%s t, const %s *x, const %s *u, const %s *p%s, %s *%s, %s *w)",
+             is_public ? "" : "static ", full, real, real, real, real,
+             is_public ? ", const int *mode" : "", real, array, real);
+    p->head = head, p->has_mode = is_public, p->part_count = 0;
+    Walk walk = {.code = p->code,
+                 .tongue = &p->tongue,
+                 .out = &p->body,
+                 .open_part = open_part,
+                 .close_part = close_part,
+                 .name = name,
+                 .array = array,
+                 .entries = entries,
+                 .prime = part == PART_RATES || part == PART_FIRST ? "'" : NULL,
+                 .owner = p};
+    const Written written = tr_walk(&walk, &p->code->part[part]);
+    if (written.parts > 1) call_parts(p, &walk, written.uses);
+    p->rooms[part] = written.room;
+    if (written.room > p->room) p->room = written.room;
+}
+
+// ---- pieces of text ------------------------------------------------------------------------
+
+static void fill_in(const Printer *p, Buffer *out, Text text, const Mark *more)
+{
+    char upper[64];
+    const bool single = p->code->options.is_single;
+    size_t i = 0;
+    for (; p->code->options.name[i]; i++) {
+        const char c = p->code->options.name[i];
+        upper[i] = c >= 'a' && c <= 'z' ? (char)(c - 'a' + 'A') : c;
+    }
+    upper[i] = 0;
+    Mark marks[16] = {{"name", p->code->options.name},
+                      {"NAME", upper},
+                      {"real", p->real},
+                      {"sqrt", single ? "sqrtf" : "sqrt"},
+                      {"fabs", single ? "fabsf" : "fabs"},
+                      {"tiny", single ? "1e-7f" : "1e-15"},
+                      {"digits", single ? "9" : "17"},
+                      {"fma", single ? "fmaf" : "fma"}};
+    size_t count = 8;
+    for (; more && more->mark; more++) marks[count++] = *more;
+    tr_fill_in(out, text, marks);
+}
+
+static void write_integers(Buffer *out, const char *head, const uint32_t *at, uint32_t count)
+{
+    tr_buffer_print(out, "%s = {", head);
+    for (uint32_t k = 0; k < count; k++)
+        tr_buffer_print(out, "%s%s%u", k ? "," : "", k % 16 ? " " : "\n    ", at[k]);
+    tr_buffer_print(out, "%s};\n", count ? "\n" : "0");
+}
+
+static void write_reals(const Printer *p, Buffer *out, const char *head, const double *at,
+                        size_t count)
+{
+    tr_buffer_print(out, "static const %s %s[] = {", p->real, head);
+    for (size_t k = 0; k < count; k++) {
+        tr_buffer_print(out, "%s%s", k ? "," : "", k % 6 ? " " : "\n    ");
+        tr_walk_number(out, &p->tongue, at[k], p->code->options.is_single);
+    }
+    tr_buffer_print(out, "\n};\n");
+}
+
+// The functions of op.def that generated code has for itself
+static void write_elementary(const Printer *p, Buffer *out)
+{
+    bool used[FLAT_CODES] = {0};
+    char wanted[300] = "";
+    const bool single = p->code->options.is_single;
+    for (uint32_t i = 0; i < p->code->flat.count; i++) used[p->code->flat.nodes[i].code] = true;
+    for (unsigned op = OP_SQRT + 1; op <= OP_LOG; op++) {
+        if (!used[op]) continue;
+        strcat(wanted, " el_");
+        strcat(wanted, tr_op[op].name);
+    }
+    if (used[OP_RAISE]) strcat(wanted, " el_exp el_log");
+    tr_paste(out, single ? tr_embedded_single() : tr_embedded_elementary(), wanted, "FMA");
+    static const char *const extremes[] = {"smaller_of", "<", "larger_of", ">"};
+    for (unsigned op = OP_MIN; op <= OP_MAX; op++)
+        if (used[op])
+            tr_buffer_print(out,
+                            "static inline %s %s(%s a, %s b)\n{\n"
+                            "    return a %s b || a != a ? a : b;\n}\n\n",
+                            p->real, extremes[2 * (op - OP_MIN)], p->real, p->real,
+                            extremes[2 * (op - OP_MIN) + 1]);
+    if (used[OP_RAISE]) fill_in(p, out, tr_embedded_c_raise(), NULL);
+}
+
+// ---- tables --------------------------------------------------------------------------------
+
+static size_t table_size(const Table *table)
+{
+    const TableAxis *ax = &table->axis[0], *ay = &table->axis[1];
+    return table_is_plane(table) ? (size_t)ax->count * ay->count
+                                 : (size_t)ax->pieces * (ax->degree + 1);
+}
+
+static bool check_tables(const Export *code, tr_error *err)
+{
+    size_t numbers = 0;
+    for (uint32_t k = 0; k < code->flat.table_count; k++)
+        numbers += table_size(code->flat.tables[k]);
+    if (numbers * sizeof(double) <= MOST_TABLES) return true;
+    tr_fail(err, TR_USAGE, (Place){0},
+            "tables of this model take %.1f MB: generated code has at most 1 MB of them",
+            (double)numbers * sizeof(double) / 1e6);
+    return false;
+}
+
+static void write_tables(const Printer *p, Buffer *out)
+{
+    const Flat *flat = &p->code->flat;
+    char head[60];
+    if (!flat->table_count) return;
+    fill_in(p, out, tr_embedded_c_table(), NULL);
+    for (uint32_t k = 0; k < flat->table_count; k++) {
+        const Table *table = flat->tables[k];
+        for (int i = 0; i < 2; i++) {
+            const TableAxis *axis = &table->axis[i];
+            if (axis->count < 2) continue;
+            snprintf(head, sizeof head, "table_%u_knots_%d", k, i);
+            write_reals(p, out, head, axis->knot, axis->count);
+            if (!table_is_plane(table)) continue;
+            snprintf(head, sizeof head, "table_%u_bases_%d", k, i);
+            write_reals(p, out, head, axis->bases,
+                        (size_t)axis->pieces * (axis->degree + 1) * (axis->degree + 1));
+        }
+        snprintf(head, sizeof head, "table_%u_numbers", k);
+        write_reals(p, out, head, table->coefficient, table_size(table));
+    }
+    tr_buffer_print(out, "static const table tables[] = {\n");
+    for (uint32_t k = 0; k < flat->table_count; k++) {
+        const Table *table = flat->tables[k];
+        tr_buffer_print(out, "    {{");
+        for (int i = 0; i < 2; i++) {
+            const TableAxis *axis = &table->axis[i];
+            const bool there = axis->count > 1, plane = table_is_plane(table);
+            tr_buffer_print(out, "%s{", i ? ", " : "");
+            if (there)
+                tr_buffer_print(out, "table_%u_knots_%d, ", k, i);
+            else
+                tr_buffer_print(out, "0, ");
+            if (there && plane)
+                tr_buffer_print(out, "table_%u_bases_%d, ", k, i);
+            else
+                tr_buffer_print(out, "0, ");
+            tr_buffer_print(out, "%u, %u, %u}", axis->count, axis->pieces, axis->degree);
+        }
+        tr_buffer_print(out, "}, table_%u_numbers, %d},\n", k, table->hold);
+    }
+    tr_buffer_print(out, "};\n\n");
+}
+
+// ---- names ---------------------------------------------------------------------------------
+
+static void write_names(const Printer *p, Buffer *out, const char *list, const CodeNames *names)
+{
+    tr_buffer_print(out, "const %s_name %s_%s_name[] = {\n", p->code->options.name,
+                    p->code->options.name, list);
+    for (uint32_t k = 0; k < names->count; k++) {
+        tr_buffer_print(out, "    {\"");
+        tr_buffer_quoted(out, names->at[k].name, true);
+        tr_buffer_print(out, "\", \"");
+        tr_buffer_quoted(out, names->at[k].unit, true);
+        tr_buffer_print(out, "\", ");
+        tr_walk_number(out, &p->tongue, names->at[k].value, p->code->options.is_single);
+        tr_buffer_print(out, ", -%s, %s},\n", p->tongue.infinity, p->tongue.infinity);
+    }
+    tr_buffer_print(out, "    {0, 0, 0, 0, 0}\n};\n");
+}
+
+static void write_indices(const Printer *p, Buffer *out, const CodeNames *names, const char *words)
+{
+    if (!names->count) return;
+    tr_buffer_print(out, "/* %s */\nenum {\n", words);
+    for (uint32_t k = 0; k < names->count; k++) {
+        tr_buffer_print(out, "    %s_%s = %u%s", p->code->options.name, names->at[k].id, k,
+                        k + 1 < names->count ? "," : "");
+        tr_buffer_print(out, " /* ");
+        tr_buffer_comment(out, names->at[k].name);
+        if (names->at[k].unit[0]) {
+            tr_buffer_print(out, " [");
+            tr_buffer_comment(out, names->at[k].unit);
+            tr_buffer_print(out, "]");
+        }
+        tr_buffer_print(out, "%s */\n",
+                        names == &p->code->x && !names->at[k].is_integrated ? ", follows" : "");
+    }
+    tr_buffer_print(out, "};\n\n");
+}
+
+// ---- files ---------------------------------------------------------------------------------
+
+static void write_title(const Printer *p, Buffer *out)
+{
+    const System *s = p->code->system;
+    tr_buffer_print(out, "/* %s: ", p->code->options.name);
+    tr_buffer_comment(out, s->title && s->title[0] ? s->title : p->code->options.name);
+    tr_buffer_print(out, "\n   Written by trundle " TR_VERSION);
+    if (s->source.sha256[0])
+        tr_buffer_print(out, " from a model with the SHA-256\n   %s", s->source.sha256);
+    tr_buffer_print(out, ". */\n");
+}
+
+static uint32_t projection_room(const Printer *p)
+{
+    const Export *code = p->code;
+    const uint32_t m = code->phi_count + code->quaternion_count, n = code->projected_count;
+    uint32_t last = m * m;
+    if (p->rooms[PART_PROJECTION] > last) last = p->rooms[PART_PROJECTION];
+    const uint32_t phi = code->phi_count + p->rooms[PART_PHI];
+    return m + m * n + last > phi ? m + m * n + last : phi;
+}
+
+static uint32_t start_room(const Printer *p)
+{
+    uint32_t most = p->rooms[PART_START];
+    for (int k = 0; k < 2; k++) {
+        const CodeConditions *given = &p->code->given[k];
+        const uint32_t n = given->count, rows = given->rows;
+        const uint32_t room = (rows + n) * (1 + n) + n + rows * (1 + n) +
+                              p->rooms[k ? PART_GIVEN_RATES : PART_GIVEN_POSITIONS];
+        if (room > most) most = room;
+    }
+    return most + p->code->u.count + p->code->x.count + 2;
+}
+
+static void write_header(const Printer *p, Buffer *out)
+{
+    const Export *code = p->code;
+    char sizes[400];
+    uint32_t room = p->room;
+    const uint32_t quality = 2 * code->pivot_count + 1 + p->rooms[PART_QUALITY];
+    if (code->phi_count && projection_room(p) > room) room = projection_room(p);
+    if (code->pivot_count && quality > room) room = quality;
+    if (start_room(p) > room + 5 * code->x.count) room = start_room(p) - 5 * code->x.count;
+    room += code->u.count + code->x.count + 2; // what the start keeps while others go on
+    write_title(p, out);
+    snprintf(sizes, sizeof sizes,
+             "    @NAME@_NX = %u, @NAME@_NU = %u, @NAME@_NP = %u, @NAME@_NY = %u, @NAME@_NM = %u,\n"
+             "    @NAME@_NJ = %u, @NAME@_NWORK = %u",
+             code->x.count, code->u.count, code->p.count, code->y.count, code->latches.count,
+             code->part[PART_JACOBIAN].count, room + 5 * code->x.count);
+    Buffer indices = {0}, filled = {0};
+    write_indices(p, &indices, &code->x, "the state");
+    write_indices(p, &indices, &code->u, "inputs");
+    write_indices(p, &indices, &code->p, "parameters");
+    write_indices(p, &indices, &code->y, "outputs");
+    write_indices(p, &indices, &code->latches, "contacts, by what they do");
+    for (uint32_t k = 0; k < code->fixed.count; k++) {
+        tr_buffer_print(&indices, k ? ", " : "/* Parameters that are numbers here: ");
+        tr_buffer_comment(&indices, code->fixed.at[k].name);
+        tr_buffer_print(&indices, " = ");
+        tr_walk_number(&indices, &p->tongue, code->fixed.at[k].value, code->options.is_single);
+        if (k + 1 == code->fixed.count) tr_buffer_print(&indices, " */\n\n");
+    }
+    fill_in(p, &filled, text_of(sizes), NULL);
+    const Mark marks[] = {{"sizes", filled.at ? filled.at : ""},
+                          {"indices", indices.at ? indices.at : ""},
+                          {NULL, NULL}};
+    fill_in(p, out, tr_embedded_c_header(), marks);
+    out->failed = out->failed || indices.failed || filled.failed;
+    tr_buffer_free(&indices);
+    tr_buffer_free(&filled);
+}
+
+static void write_defaults(Printer *p)
+{
+    const Export *code = p->code;
+    Buffer *out = &p->body;
+    const char *name = code->options.name, *real = p->real;
+    tr_buffer_print(out, "void %s_parameters(%s *p)\n{\n", name, real);
+    if (!code->p.count) tr_buffer_print(out, "    (void)p;\n");
+    for (uint32_t k = 0; k < code->p.count; k++) {
+        tr_buffer_print(out, "    p[%u] = ", k);
+        tr_walk_number(out, &p->tongue, code->p.at[k].value, code->options.is_single);
+        tr_buffer_print(out, "; /* %s */\n", code->p.at[k].id);
+    }
+    tr_buffer_print(out, "}\n\n");
+    write_function(p, PART_INPUTS, "formulas_of_inputs", "u_of", false, &code->u);
+    tr_buffer_print(
+        out,
+        "void %s_inputs(const %s *p, %s *u)\n{\n    formulas_of_inputs(0, p, p, p, u, u);\n}\n\n",
+        name, real, real);
+}
+
+// What a guess is with the model's own parameters: where it has a formula, what that gives
+static void write_guesses(Printer *p)
+{
+    const Export *code = p->code;
+    double *guess = calloc(code->x.count + 1u, sizeof *guess);
+    if (!guess) {
+        p->body.failed = true;
+        return;
+    }
+    for (uint32_t k = 0; k < code->x.count; k++)
+        guess[k] = code->system->inputs[code->x.at[k].input].value;
+    write_reals(p, &p->body, "first_guess", guess, code->x.count);
+    write_reals(p, &p->body, "first_state", code->start, code->x.count);
+    free(guess);
+    tr_buffer_print(&p->body, "\n");
+    write_function(p, PART_START, "start_guess", "guess", false, &code->x);
+}
+
+static void write_start(Printer *p)
+{
+    static const char *const names[] = {"given_positions", "given_rates"};
+    const Export *code = p->code;
+    const bool single = code->options.is_single;
+    Buffer *out = &p->body, modes = {0}, solve = {0};
+    tr_buffer_print(out, "#define QUATERNION_COUNT %u\n", code->quaternion_count);
+    if (code->quaternion_count)
+        write_integers(out, "static const int start_quaternion[]", code->quaternion,
+                       code->quaternion_count);
+    write_guesses(p);
+    for (int k = 0; k < 2; k++) {
+        char head[80];
+        const CodePart part = k ? PART_GIVEN_RATES : PART_GIVEN_POSITIONS;
+        if (!code_has(code, part)) continue;
+        write_function(p, part, names[k], "f", false, NULL);
+        snprintf(head, sizeof head, "static const int %s_place[]", names[k]);
+        write_integers(out, head, code->given[k].place, code->given[k].count);
+        tr_buffer_print(&solve,
+                        "    if (find_start(%s, %u, %u, %s_place, guess, x, u, p, w)) return 1;\n",
+                        names[k], code->given[k].rows, code->given[k].count, names[k]);
+    }
+    for (uint32_t k = 0; k < code->latches.count; k++)
+        tr_buffer_print(&modes, "    mode[%u] = %u; /* %s */\n", k, code->mode[k],
+                        code->latches.at[k].id);
+    const Mark marks[] = {
+        {"modes", modes.at ? modes.at : ""},   {"solve", solve.at ? solve.at : ""},
+        {"same", single ? "1e-10f" : "1e-20"}, {"converged", single ? "1e-13f" : "1e-28"},
+        {"wrong", single ? "1e-8f" : "1e-20"}, {NULL, NULL}};
+    fill_in(p, out, solve.at ? tr_embedded_c_start() : tr_embedded_c_plain_start(), marks);
+    out->failed = out->failed || modes.failed || solve.failed;
+    tr_buffer_free(&modes);
+    tr_buffer_free(&solve);
+}
+
+static void write_projection(Printer *p)
+{
+    const Export *code = p->code;
+    Buffer *out = &p->body;
+    if (!code->phi_count && !code->quaternion_count) return;
+    tr_buffer_print(out, "enum { CONDITIONS = %u, PROJECTED = %u, QUATERNIONS = %u };\n",
+                    code->phi_count, code->projected_count, code->quaternion_count);
+    write_integers(out, "static const int quaternion[QUATERNIONS + 1]", code->quaternion,
+                   code->quaternion_count);
+    fill_in(p, out, tr_embedded_c_units(), NULL);
+    if (!code->phi_count) return;
+    write_integers(out, "static const int projected[PROJECTED]", code->projected,
+                   code->projected_count);
+    tr_buffer_print(out, "\n");
+    write_function(p, PART_PHI, "evaluate_phi", "f", false, NULL);
+    write_function(p, PART_PROJECTION, "evaluate_projection", "f", false, NULL);
+    fill_in(p, out, tr_embedded_c_project(), NULL);
+}
+
+// Where velocities depend on each other: whether they may, here
+static void write_quality(Printer *p)
+{
+    Buffer *out = &p->body;
+    if (!p->code->pivot_count) return;
+    write_function(p, PART_QUALITY, "evaluate_quality", "f", false, NULL);
+    tr_buffer_print(out, "enum { PIVOTS = %u };\n", p->code->pivot_count);
+    fill_in(p, out, tr_embedded_c_quality(), NULL);
+}
+
+static void write_step(Printer *p)
+{
+    const Export *code = p->code;
+    const bool first = code_has(code, PART_FIRST) && !code->options.is_single;
+    const bool phi = code->phi_count, units = code->quaternion_count;
+    char first_call[200], project[200];
+    if (first) write_function(p, PART_FIRST, "first_rates", "dx", false, &code->x);
+    if (first)
+        snprintf(first_call, sizeof first_call,
+                 "for (int i = 0; i < N; i++) k1[i] = 0;\n    first_rates(t, x, u, p, k1, w)");
+    else
+        snprintf(first_call, sizeof first_call, "%s_rates(t, x, u, p, mode, k1, w)",
+                 code->options.name);
+    snprintf(project, sizeof project, "%s%s", units ? "    make_units(x);\n" : "",
+             phi ? "    back_onto_constraints(t, x, u, p, w);\n" : "");
+    const Mark marks[] = {
+        {"first", first_call},
+        {"project", project},
+        {"check", code->pivot_count ? "is_chart_bad(t + h, x, u, p, w) ? 2 : 0" : "0"},
+        {NULL, NULL}};
+    fill_in(p, &p->body, tr_embedded_c_step(), marks);
+}
+
+static void write_functions(Printer *p)
+{
+    const Export *code = p->code;
+    write_defaults(p);
+    write_function(p, PART_RATES, "rates", "dx", true, &code->x);
+    write_function(p, PART_OUTPUTS, "outputs", "y", true, &code->y);
+    write_function(p, PART_JACOBIAN, "jacobian", "J", true, NULL);
+    write_function(p, PART_FOLLOW, "follow", "f", false, &code->x);
+    write_function(p, PART_SPEEDS, "evaluate_speeds", "f", false, &code->x);
+    tr_buffer_print(&p->body,
+                    "void %s_speeds(%s t, %s *x, const %s *u, const %s *p, %s *w)\n{\n"
+                    "    evaluate_speeds(t, x, u, p, x, w);\n}\n\n",
+                    code->options.name, p->real, p->real, p->real, p->real, p->real);
+    write_projection(p);
+    write_quality(p);
+    write_step(p);
+    write_start(p);
+}
+
+static void write_source(const Printer *p, Buffer *out)
+{
+    const Export *code = p->code;
+    write_title(p, out);
+    fill_in(p, out, tr_embedded_c_source(), NULL);
+    tr_buffer_print(out, "/* ---- names ---- */\n\n");
+    write_names(p, out, "x", &code->x);
+    write_names(p, out, "u", &code->u);
+    write_names(p, out, "p", &code->p);
+    write_names(p, out, "y", &code->y);
+    write_names(p, out, "mode", &code->latches);
+    char head[120];
+    snprintf(head, sizeof head, "const int %s_jacobian_row[]", code->options.name);
+    write_integers(out, head, code->jacobian_row, code->part[PART_JACOBIAN].count);
+    snprintf(head, sizeof head, "const int %s_jacobian_column[]", code->options.name);
+    write_integers(out, head, code->jacobian_column, code->part[PART_JACOBIAN].count);
+    tr_buffer_print(out, "\n/* ---- elementary functions ---- */\n\n");
+    write_elementary(p, out);
+    write_tables(p, out);
+    tr_buffer_print(out, "/* ---- the model ---- */\n\n");
+    tr_buffer_add(out, p->body.at ? p->body.at : "", p->body.length);
+    out->failed = out->failed || p->body.failed;
+}
+
+bool tr_print_c(const Export *code, Folder *folder, tr_error *err)
+{
+    const char *name = code->options.name;
+    Printer p = {.code = code,
+                 .tongue = tongue_of(code),
+                 .real = code->options.is_single ? "float" : "double"};
+    if (!check_tables(code, err)) return false;
+    write_functions(&p);
+    Buffer *header = tr_folder_add(folder, "%s.h", name);
+    if (header) write_header(&p, header);
+    Buffer *source = tr_folder_add(folder, "%s.c", name);
+    if (source) write_source(&p, source);
+    Buffer *demo = tr_folder_add(folder, "%s_demo.c", name), title = {0};
+    tr_buffer_comment(&title, code->system->title ? code->system->title : name);
+    const Mark marks[] = {{"title", title.at ? title.at : name}, {NULL, NULL}};
+    if (demo) fill_in(&p, demo, tr_embedded_c_demo(), marks);
+    Buffer *makefile = tr_folder_add(folder, "Makefile");
+    if (makefile) fill_in(&p, makefile, tr_embedded_c_makefile(), NULL);
+    tr_buffer_free(&title);
+    tr_buffer_free(&p.body);
+    free(p.masks);
+    if (!source || !makefile || p.body.failed) tr_fail_memory(err);
+    return !has_failed(err);
+}

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// What of a model is printed, whatever the language: names with units, and functions as operations
+// of one list. The state is x = (q, v, z): positions, velocities, then what else has a rate (tyres,
+// where contacts touch, speeds that the equations are shortest in). Of the velocities those that
+// are independent in the chart at the start count, or the speeds in their place; the others follow.
+#ifndef TR_EXPORT_CODE_H
+#define TR_EXPORT_CODE_H
+
+#include "export/flat.h"
+#include "plan/flow.h"
+
+typedef struct CodeName {
+    const char *name; // the model's
+    char *id;         // for any language: "q_roll", unlike all others
+    const char *unit, *quantity;
+    double value;       // its default; NaN of an input that follows its formula of t
+    uint32_t input;     // of the system; NO_INPUT of outputs
+    bool is_integrated; // of the state: it does not follow from others
+} CodeName;
+
+typedef struct CodeNames {
+    CodeName *at;
+    uint32_t count;
+} CodeNames;
+
+// A function: entries of one array from the arguments
+typedef struct CodeFunction {
+    uint32_t count;
+    uint32_t *entry, *value; // where each goes; a node
+} CodeFunction;
+
+typedef enum CodePart {
+    PART_RATES,           // x'
+    PART_FIRST,           // the same as a run's first stage of a step has it
+    PART_OUTPUTS,         // y
+    PART_JACOBIAN,        // of x' by x, then u: the entries that are not zero
+    PART_FOLLOW,          // into x: driven positions, velocities that depend on others
+    PART_SPEEDS,          // into x: speeds, from all velocities
+    PART_PHI,             // constraints on positions
+    PART_PROJECTION,      // and their slopes, by rows
+    PART_QUALITY,         // of the chart: squares of rows that are pivots, pivots, tilt
+    PART_INPUTS,          // u, from parameters
+    PART_START,           // x, as it is guessed from parameters, but for what no formula gives
+    PART_GIVEN_POSITIONS, // conditions on positions at the start, and their slopes by rows
+    PART_GIVEN_RATES,
+    PART_GRADIENT, // of weight . x' by x, then u
+    PART_HESSIAN,  // how that changes along a change of x and u
+    CODE_PARTS
+} CodePart;
+
+// Conditions at the start, for entries of x
+typedef struct CodeConditions {
+    uint32_t rows, count; // of the function: residuals, then slopes by rows; unknowns
+    uint32_t *place;      // of these, entries of x
+} CodeConditions;
+
+typedef struct CodeOptions {
+    const char *name;    // of files and functions
+    const char *fix;     // "a,b" or "all"; NULL
+    const char *outputs; // labels; NULL: all
+    bool is_single;      // float
+    bool opens;          // parameters that are 0, 1 or -1 stay parameters
+    bool differentiates; // gradients and second slopes, too
+} CodeOptions;
+
+typedef struct Export {
+    const System *system;
+    CodeOptions options;
+    tr_plan *plan;
+    Flow *flow; // at the start
+    CodeNames x, u, p, y, fixed, latches;
+    uint32_t positions, velocities;           // of x: the first, and those behind them
+    uint32_t *mode;                           // at the start, by latch: 0 open, 1 holds, 2 slips
+    double *start;                            // x at the start with the model's own parameters
+    uint32_t *quaternion, quaternion_count;   // entries of x, the first of four
+    uint32_t *projected, projected_count;     // entries of x that projecting moves
+    uint32_t phi_count;                       // constraints on positions
+    uint32_t pivot_count;                     // of the chart
+    uint32_t *jacobian_row, *jacobian_column; // of its entries
+    CodeConditions given[2];                  // positions, rates
+    Flat flat;
+    CodeFunction part[CODE_PARTS];
+    uint32_t *input_node; // by input of the system and side of a switch
+    bool failed;
+} Export;
+
+// Within its making: room for a function; which entry of the state an input is, x.count when none;
+// and what there is at the start.
+bool tr_code_open(Export *code, CodePart part, uint32_t count);
+uint32_t tr_code_entry(const Export *code, uint32_t input);
+void tr_code_start(Export *code, tr_error *err);
+
+Export *tr_code_new(const System *system, const CodeOptions *options, tr_error *err);
+void tr_code_free(Export *code);
+
+static inline bool code_has(const Export *code, CodePart part) { return code->part[part].count; }
+// Whether two functions are the same
+bool tr_code_same(const Export *code, CodePart a, CodePart b);
+
+#endif

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// Texts that generated code is made of, as they stand in this folder.
+#ifndef TR_EXPORT_EMBEDDED_H
+#define TR_EXPORT_EMBEDDED_H
+
+#include "base/text.h"
+
+// One row for each: its name here, and its file
+#define EMBEDDED(X)                              \
+    X(elementary, "expr/elementary.h")           \
+    X(single, "export/single.txt")               \
+    X(c_table, "export/c_table.txt")             \
+    X(c_project, "export/c_project.txt")         \
+    X(c_step, "export/c_step.txt")               \
+    X(c_demo, "export/c_demo.txt")               \
+    X(c_header, "export/c_header.txt")           \
+    X(c_source, "export/c_source.txt")           \
+    X(c_raise, "export/c_raise.txt")             \
+    X(c_units, "export/c_units.txt")             \
+    X(c_quality, "export/c_quality.txt")         \
+    X(c_start, "export/c_start.txt")             \
+    X(c_plain_start, "export/c_plain_start.txt") \
+    X(c_makefile, "export/c_makefile.txt")
+
+#define DECLARE(name, file) Text tr_embedded_##name(void);
+EMBEDDED(DECLARE)
+#undef DECLARE
+
+#endif

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// The languages: what each writes of a code.
+#ifndef TR_EXPORT_TARGET_H
+#define TR_EXPORT_TARGET_H
+
+#include "export/walk.h"
+
+// Files that are written together
+typedef struct Folder {
+    struct FolderFile {
+        char name[120];
+        Buffer text;
+    } files[64];
+    uint32_t count;
+    bool failed;
+} Folder;
+
+// A new file; NULL when there are too many.
+Buffer *tr_folder_add(Folder *folder, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+// What stands for a mark in a text, @mark@
+typedef struct Mark {
+    const char *mark, *text;
+} Mark;
+// A text with marks replaced; the list ends with a NULL.
+void tr_fill_in(Buffer *out, Text text, const Mark *marks);
+
+typedef struct Target {
+    const char *name, *words;
+    bool (*print)(const Export *code, Folder *folder, tr_error *err);
+} Target;
+const Target *tr_target(const char *name, tr_error *err);
+
+#define TARGET(name, words, print) bool print(const Export *code, Folder *folder, tr_error *err);
+#include "export/target.def"
+
+#endif

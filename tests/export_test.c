@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: Apache-2.0
+// Generated C: that it compiles without a word by whatever compiler, and what it computes. The bits
+// of every model are in export_models_test.c.
+#include "exports.h"
+
+#define QUICK "cc -std=c99 -O0 -ffp-contract=off " STRICT
+
+static void compile_only(const char *compiler)
+{
+    char command[1000];
+    snprintf(command, sizeof command, "cd %s && %s -c -o m.o m.c", in_folder("."), compiler);
+    if (system(command) != 0) fail_msg("%s", command);
+}
+
+// ---- compilers -----------------------------------------------------------------------------
+
+static void test_compilers_are_silent(void **state)
+{
+    (void)state;
+    static const char *const models[] = {"rolling_disc", "tyre_on_bump"};
+    for (size_t i = 0; i < 2; i++) {
+        tr_system *system = system_called(models[i], NULL);
+        export_to(system, NULL, in_folder("."));
+        compile_only("gcc -std=c99 -O0 " STRICT);
+        compile_only("clang-14 -std=c99 -O0 " STRICT);
+        compile_only("g++ -x c++ -std=c++17 -O0 " STRICT);
+        compile_only("clang++-14 -x c++ -O0 " STRICT);
+        tr_system_free(system);
+    }
+    tr_system *system = system_called("bicycle", NULL);
+    tr_export_options how = tr_export_defaults();
+    how.single = true;
+    export_to(system, &how, in_folder("."));
+    compile_only("gcc -std=c99 -O0 -Wdouble-promotion " STRICT);
+    compile_only("clang++-14 -x c++ -O0 " STRICT);
+    tr_system_free(system);
+}
+
+// Of the C library no more than it says
+static void test_symbols(void **state)
+{
+    (void)state;
+    tr_system *model = system_called("tyre_on_bump", NULL);
+    export_to(model, NULL, in_folder("."));
+    compile_only("cc -std=c99 -O0 -fno-pic -fno-stack-protector");
+    char command[600];
+    snprintf(command, sizeof command,
+             "nm -u %s | grep -vE ' (fma|sqrt|fabs|floor)$' > %s; ! test -s %s", in_folder("m.o"),
+             in_folder("nm.txt"), in_folder("nm.txt"));
+    if (system(command) != 0) fail_msg("%s", command);
+    tr_system_free(model);
+}
+
+// ---- numbers -------------------------------------------------------------------------------
+
+static double largest_difference(const double *a, const double *b, size_t count)
+{
+    double most = 0;
+    for (size_t i = 0; i < count; i++) most = fmax(most, relative(a[i], b[i]));
+    return most;
+}
+
+static void test_jacobian(void **state)
+{
+    (void)state;
+    static const char *const models[] = {"rolling_disc", "cart_pole", "tyre"};
+    for (size_t m = 0; m < sizeof models / sizeof *models; m++) {
+        tr_system *system = system_called(models[m], NULL);
+        export_to(system, NULL, in_folder("."));
+        Exported e = load_exported(in_folder("."), QUICK);
+        const size_t n = e.nx + e.nu;
+        double *dense = room_for(n * e.nx), *up = room_for(e.nx), largest = 1;
+        e.jacobian(0.1, e.x, e.u, e.p, e.mode, e.J, e.w);
+        for (size_t k = 0; k < e.nj; k++) {
+            assert_true(e.row[k] < (int)e.nx && e.column[k] < (int)n);
+            dense[(size_t)e.row[k] * n + (size_t)e.column[k]] = e.J[k];
+            largest = fmax(largest, fabs(e.J[k]));
+        }
+        for (size_t k = 0; k < n; k++) {
+            double *at = k < e.nx ? &e.x[k] : &e.u[k - e.nx];
+            const double was = *at, h = 1e-6 * fmax(1, fabs(was));
+            if (isnan(was)) continue;
+            *at = was + h;
+            e.rates(0.1, e.x, e.u, e.p, e.mode, up, e.w);
+            *at = was - h;
+            e.rates(0.1, e.x, e.u, e.p, e.mode, e.dx, e.w);
+            *at = was;
+            for (size_t i = 0; i < e.nx; i++)
+                assert_close((up[i] - e.dx[i]) / (2 * h) / largest, dense[i * n + k] / largest,
+                             1e-7);
+        }
+        free(dense);
+        free(up);
+        unload_exported(&e);
+        tr_system_free(system);
+    }
+}
+
+// With other parameters, against a run that starts so
+static void check_start(const char *model, const char *name, double value)
+{
+    tr_error err = {0};
+    tr_system *system = system_called(model, NULL);
+    export_to(system, NULL, in_folder("."));
+    Exported e = load_exported(in_folder("."), QUICK);
+    tr_plan *plan = tr_plan_new(system, &err);
+    tr_run *run = tr_run_new(plan, NULL, &err);
+    tr_run_set(run, name, value, &err);
+    if (!tr_run_reset(run, &err)) fail_msg("%s", err.text);
+    for (size_t k = 0; k < e.np; k++)
+        if (strcmp(e.p_name[k].name, name) == 0) e.p[k] = value;
+    assert_int_equal(e.initial(e.p, e.x, e.mode, e.w), 0);
+    const double *row = tr_run_row(run);
+    size_t compared = 0;
+    for (size_t k = 0; k < e.nx; k++)
+        for (size_t i = 0; i < tr_plan_column_count(plan); i++)
+            if (strcmp(tr_plan_column_name(plan, i), e.x_name[k].name) == 0) {
+                if (relative(e.x[k], row[i]) > 1e-9)
+                    fail_msg("%s: %s is %.12g, not %.12g", model, e.x_name[k].name, e.x[k], row[i]);
+                compared++;
+            }
+    assert_true(compared > 0);
+    tr_run_free(run);
+    tr_plan_free(plan);
+    unload_exported(&e);
+    tr_system_free(system);
+}
+
+static void test_start(void **state)
+{
+    (void)state;
+    check_start("bicycle", "speed0", 4.5);
+    check_start("bicycle", "roll_rate0", 0.2);
+    check_start("cart_pole", "tilt", 0.3);
+    check_start("four_bar", "a", 0.11);
+}
+
+// a b + c in place of fma, single precision, parameters as numbers: about the same numbers
+static void compare_variant(const char *flags, const tr_export_options *how, double bound)
+{
+    tr_system *system = system_called("rolling_disc", NULL);
+    export_to(system, NULL, in_folder("."));
+    Exported e = load_exported(in_folder("."), QUICK);
+    for (int k = 0; k < 100; k++) e.step(k * 0.01, 0.01, e.x, e.u, e.p, e.mode, e.w);
+    double *x = room_for(e.nx);
+    memcpy(x, e.x, e.nx * sizeof *x);
+    unload_exported(&e);
+    export_to(system, how, in_folder("."));
+    e = load_exported(in_folder("."), flags);
+    for (int k = 0; k < 100; k++) e.step(k * 0.01, 0.01, e.x, e.u, e.p, e.mode, e.w);
+    const double off = largest_difference(x, e.x, e.nx);
+    if (bound > 0)
+        assert_below(off, bound);
+    else
+        assert_true(off == 0);
+    if (how && how->fix) assert_int_equal(e.np, 0);
+    free(x);
+    unload_exported(&e);
+    tr_system_free(system);
+}
+
+static void test_variants(void **state)
+{
+    (void)state;
+    tr_export_options how = tr_export_defaults();
+    compare_variant(QUICK " -DM_NO_FMA", NULL, 1e-9);
+    compare_variant("clang-14 -std=c99 -O1", NULL, 0);
+    compare_variant("cc -std=c99 -O1 -fsanitize=undefined -fno-sanitize-recover=all", NULL, 0);
+    how.fix = "all"; // the same operations on the same numbers
+    compare_variant(QUICK, &how, 0);
+    how = tr_export_defaults();
+    how.open = true;
+    compare_variant(QUICK, &how, 1e-9);
+}
+
+// The elementary functions in single precision, against the C library's in double
+static void test_single(void **state)
+{
+    (void)state;
+    tr_error err = {0};
+    tr_system *model = system_from(
+        "trundle: 1\nname: all\nbodies: {b: {joint: {type: prismatic, axis: '1, 0, 0', coordinate: "
+        "q}, mass: 1}}\ninputs: {a: 0.3, b: 0.4}\noutputs: {y1: sin(a), y2: cos(a), y3: tan(a), "
+        "y4: asin(sin(a)), y5: acos(cos(a)), y6: atan(a), y7: 'atan2(a, b)', y8: exp(a), "
+        "y9: log(abs(a)), y10: 'hypot(a, b)', y11: 'min(a, b)', y12: 'max(a, b)', y13: floor(a), "
+        "y14: 'if(a < b, a, b)', y15: sqrt(abs(a))}\n");
+    tr_export_options how = tr_export_defaults();
+    how.single = true, how.name = "m", how.folder = in_folder(".");
+    if (!tr_export(model, &how, &err)) fail_msg("%s", err.text);
+    FILE *file = fopen(in_folder("try.c"), "w");
+    fputs(
+        "#include \"m.h\"\n#include <math.h>\n#include <stdio.h>\n"
+        "int main(void) { float x[9] = {0}, u[9], p[9] = {0}, y[60], w[999]; double worst = 0;\n"
+        "for (int i = -4000; i <= 4000; i++) { double a = u[0] = 0.0101f * (float)i;\n"
+        "double b = u[1] = 1.7f - 0.013f * (float)i; if (i == 0) continue;\n"
+        "m_outputs(0, x, u, p, 0, y, w);\n"
+        "double f[] = {sin(a), cos(a), tan(a), asin(sin(a)), acos(cos(a)), atan(a), atan2(a, b),\n"
+        "exp(a), log(fabs(a)), hypot(a, b), fmin(a, b), fmax(a, b), floor(a), a < b ? a : b,\n"
+        "sqrt(fabs(a))};\n"
+        "for (int k = 0; k < 15; k++) { double size = fabs(f[k]) + (k < 5 ? 1 : 1e-2);\n"
+        "if (k == 3 || k == 4) size *= 3000; /* a sine near 1 has lost its digits */\n"
+        "if (k == 2) size = 1 + f[k] * f[k] + fabs(f[k]);\n"
+        "double off = fabs(y[k] - f[k]) / size; if (off > worst) worst = off;\n"
+        "if (off > 4e-7) { printf(\"y%d(%g) = %g, not %g\\n\", k + 1, a, y[k], f[k]); return 1; } "
+        "}\n"
+        "} printf(\"single: worst %.2g\\n\", worst); return 0; }\n",
+        file);
+    fclose(file);
+    char command[900];
+    snprintf(command, sizeof command, "cd %s && cc -std=c99 -O1 -o try try.c m.c -lm && ./try",
+             in_folder("."));
+    if (system(command) != 0) fail_msg("%s", command);
+    tr_system_free(model);
+}
+
+// ---- names ---------------------------------------------------------------------------------
+
+static const char hostile[] =
+    "trundle: 1\n"
+    "name: \"*/ int main(void){system('rm');} /* \\\"; import os #\\\\ \\n ?"
+    "?/ ${x} `id` \\u00e9 @name@\"\n"
+    "parameters: {int: 0.5, class: 2, a.b: 1.5, a_b: 1.5, lambda: 3, FMA: 1.25, el_sin: 1.5}\n"
+    "inputs: {for: 0, end: 1.5}\n"
+    "bodies:\n"
+    "  double:\n"
+    "    joint: {type: revolute, axis: '0, 1, 0', coordinate: return}\n"
+    "    mass: class * FMA\n"
+    "    com: 0, 0, -int\n"
+    "  static:\n"
+    "    parent: double\n"
+    "    joint: {type: revolute, axis: '0, 1, 0', at: '0, 0, -int * el_sin', coordinate: "
+    "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+    "}\n"
+    "    mass: class * a.b / a_b\n"
+    "    com: 0, 0, -int\n"
+    "roles: {return: {torque: for * end + lambda}}\n"
+    "initial: {return: 1}\n"
+    "outputs: {while: return * int, do: a.b, t1: sin(return), w: 2, x: 3}\n";
+
+static void test_hostile_names(void **state)
+{
+    (void)state;
+    tr_system *system = system_from(hostile);
+    export_to(system, NULL, in_folder("."));
+    compile_only("gcc -std=c99 " STRICT);
+    compile_only("clang-14 -std=c99 " STRICT);
+    compile_only("g++ -x c++ -std=c++17 " STRICT);
+    Exported e = load_exported(in_folder("."), QUICK);
+    for (size_t k = 0; k < e.np; k++) assert_true(isfinite(e.p_name[k].value));
+    assert_string_equal(e.p_name[0].name, "int");
+    assert_string_equal(e.y_name[0].name, "while");
+    unload_exported(&e);
+    tr_system_free(system);
+}
+
+static void check_refused(const tr_export_options *how, const char *words)
+{
+    tr_error err = {0};
+    tr_system *system = system_called("cart_pole", NULL);
+    assert_false(tr_export(system, how, &err));
+    assert_string_equal(err.text, words);
+    tr_system_free(system);
+}
+
+static void test_refusals(void **state)
+{
+    (void)state;
+    tr_export_options how;
+    tr_export_fill(&how, sizeof how);
+    check_refused(&how, "the folder that code is to be written into is missing");
+    how.folder = in_folder("."), how.language = "cobol";
+    check_refused(&how, "there is no language 'cobol'; there is 'c'");
+    how = tr_export_defaults();
+    how.folder = in_folder("."), how.fix = "m,tillt";
+    check_refused(&how, "there is no parameter 'tillt'; did you mean 'tilt'?");
+    how.fix = NULL, how.outputs = "tipp";
+    check_refused(&how, "there is no output 'tipp'; did you mean 'tip'?");
+    how.outputs = NULL, how.form = "short";
+    check_refused(&how, "there is no form 'short': it is auto or reduced");
+    tr_error err = {0};
+    tr_system *system = system_called("hopping_wheel", NULL);
+    how.form = "auto";
+    assert_false(tr_export(system, &how, &err));
+    assert_non_null(strstr(err.text, "may open, close or slip"));
+    tr_system_free(system);
+}
+
+// ---- the demo ------------------------------------------------------------------------------
+
+static void test_demo(void **state)
+{
+    (void)state;
+    tr_system *model = system_called("cart_pole", NULL);
+    tr_export_options how = tr_export_defaults();
+    how.outputs = "tip";
+    export_to(model, &how, in_folder("."));
+    char command[600];
+    snprintf(command, sizeof command,
+             "cd %s && make -s && ./m_demo > demo.csv && test $(wc -l < demo.csv) = 1002",
+             in_folder("."));
+    if (system(command) != 0) fail_msg("%s", command);
+    assert_non_null(strstr(read_text(in_folder("demo.csv")), "t,x,angle,x_rate,angle_rate,tip\n"));
+    tr_system_free(model);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_compilers_are_silent),
+        cmocka_unit_test(test_symbols),
+        cmocka_unit_test(test_jacobian),
+        cmocka_unit_test(test_start),
+        cmocka_unit_test(test_variants),
+        cmocka_unit_test(test_single),
+        cmocka_unit_test(test_hostile_names),
+        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_demo),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
