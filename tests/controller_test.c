@@ -496,6 +496,8 @@ static void test_words(void **state)
         {"controllers: {a.b: {period: 0.1, outputs: {push: 1}}}\n", "'a.b' is not a name"},
         {C("outputs: {wind: 1}") "parameters2: {}\n", ""},
         {"cases: {a: {controllers: {c: {period: 0.1, outputs: {puhs: 1}}}}}\n", "'puhs' is none"},
+        {LAW "cases: {a: {set: {push: 3}}}\n",
+         "is set by a controller, so a number for it has no effect"},
         {LAW "cases: {a: {without: [cc]}}\n", "did you mean 'c'?"},
     };
 #undef C

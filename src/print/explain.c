@@ -280,6 +280,9 @@ static const struct {
                  {"my", "holds the turn about y (T50)"},
                  {"mz", "holds the turn about z (T50)"},
                  {"moment", "keeps the angle of two axes (T361)"},
+                 {"lower", "is a stop: nothing passes it"},
+                 {"upper", "is a stop: nothing passes it"},
+                 {"stick", "is dry friction that holds"},
                  {"distance", "keeps its length (T51)"},
                  {"coupling", "is a sum of others (T53)"},
                  {"position", "is a formula of the model that stays zero (T53)"},
@@ -324,11 +327,13 @@ static void name_result(Page *page, uint32_t i, char *words, size_t size)
                      page->derived->inputs[p->dependent[k]].name);
             return;
         }
-    snprintf(words, size, row->is_open ? "open at the start: it holds nothing" : "not used");
+    snprintf(words, size,
+             row->is_open ? "open at the start: it holds nothing"
+                          : "slips at the start: it holds nothing");
     for (uint32_t k = 0; k < chart->surplus_count; k++) {
         if (chart->surplus[k] != i || row->is_open) continue;
         tr_chart_name_group(chart, k, group, sizeof group);
-        snprintf(words, size, "%s: it follows from %s%s",
+        snprintf(words, size, "%s: these depend on each other: %s%s",
                  chart->antagonist[k] ? "antagonist" : "redundant", group,
                  chart->antagonist[k] ? " while driven joints agree (T64, T77)" : " (T64)");
     }

@@ -145,7 +145,7 @@ static bool set_input(Run *run, uint32_t at, double value, tr_error *err)
     tr_run_take_row(run);
     memcpy(run->before, run->row, run->columns * sizeof *run->row);
     inputs[at] = value, *follows = 0;
-    if (tr_run_accept(run, who, err))
+    if (tr_plan_takes(run->plan, at, inputs, err) && tr_run_accept(run, who, err))
         return !run->events.uses_inputs || tr_run_find_events(run, err);
     inputs[at] = was, *follows = followed;
     return false;
