@@ -97,7 +97,7 @@ static const Joint *joint_called(const Model *model, Text name, tr_error *err)
         tr_suggest(&nearest, tr_joint_name(&f->joints.at[i]));
         if (text_equal(tr_joint_name(&f->joints.at[i]), name)) return &f->joints.at[i];
     }
-    tr_pairs_offer(&f->inputs, &nearest);
+    tr_settings_offer(&f->inputs, &nearest);
     tr_fail(err, TR_USAGE, (Place){0}, "there is no input or joint '%.*s'%s", TEXT(name),
             tr_model_hint(model, &nearest, hint));
     return NULL;
@@ -127,12 +127,24 @@ static Value prefixed(Model *model, const char *prefix, Text name)
     return (Value){.text = {kept, (size_t)length}, .given = kept != NULL};
 }
 
+static bool add_input(Model *model, Value name, tr_error *err)
+{
+    Settings *inputs = &model->fields.inputs;
+    if (tr_setting_find(inputs, name.text)) {
+        tr_fail(err, TR_INVALID, name.place, "'%.*s' stands here twice", TEXT(name.text));
+        return false;
+    }
+    Setting *setting = tr_kind_add(model, tr_kind_of(TYPE_INPUTS), inputs, name, err);
+    if (setting) setting->value = (Value){.text = text_of("0"), .given = true};
+    return setting != NULL;
+}
+
 // The joint's torque becomes an input.
 static bool control(Model *model, const char *called, tr_error *err)
 {
     ModelFields *f = &model->fields;
     const Text name = text_of(called);
-    if (tr_pairs_find(&f->inputs, name)) return true;
+    if (tr_setting_find(&f->inputs, name)) return true;
     const Joint *joint = joint_called(model, name, err);
     const Kind *kind = tr_kind_of(TYPE_ROLES), *top = tr_kind_model();
     if (!joint || !can_be_controlled(joint, tr_kind_find(kind, &f->roles, name), name, err))
@@ -143,8 +155,7 @@ static bool control(Model *model, const char *called, tr_error *err)
     const bool had_law = role->torque.count == 1;
     return (!had_law || tr_field_put(model, tr_kind_field(top, text_of("outputs")), &f->outputs,
                                      law, role->torque.at[0].value, false, err)) &&
-           tr_field_put(model, tr_kind_field(top, text_of("inputs")), &f->inputs, input,
-                        (Value){.text = text_of("0"), .given = true}, false, err) &&
+           add_input(model, input, err) &&
            tr_field_put(model, tr_kind_field(kind, text_of("torque")), &role->torque, (Value){0},
                         input, true, err);
 }

@@ -5,12 +5,13 @@
 #include "fit/fit.h"
 
 #include "base/json.h"
+#include "gauss.h"
 #include "num/triangle.h"
 #include "runs.h"
 
 // ---- logs ----------------------------------------------------------------------------------
 
-static double gauss(Random *r)
+static double gauss_number(Random *r)
 {
     const double u = random_between(r, 1e-300, 1), v = random_between(r, 0, 1);
     return sqrt(-2 * log(u)) * cos(2 * 3.14159265358979323846 * v);
@@ -207,6 +208,247 @@ static void test_match(void **state)
     tr_model_free(model);
 }
 
+// ---- ranges --------------------------------------------------------------------------------
+
+// x = a + b t + c t^2/2
+#define PARABOLA                                                       \
+    "bodies:\n"                                                        \
+    "  car:\n"                                                         \
+    "    joint: {type: prismatic, axis: \"1, 0, 0\", coordinate: x}\n" \
+    "    mass: 1\n"                                                    \
+    "forces: {f: {body: car, force: \"c, 0, 0\"}}\n"                   \
+    "initial: {x: a, d(x): b}\n"
+
+enum { BOXED = 3 };
+typedef struct Boxed {
+    double p[BOXED], sd[BOXED], least[BOXED], most[BOXED];
+    int held[BOXED];
+    double squares;
+} Boxed;
+
+static void slopes_at(double t, double row[BOXED]) { row[0] = 1, row[1] = t, row[2] = t * t / 2; }
+
+// The least squares of what is open, with the others where they are held: normal equations
+static void solve_open(Boxed *b, const double *z, double sd)
+{
+    double A[BOXED * BOXED] = {0}, v[BOXED] = {0}, row[BOXED], inverse[BOXED][BOXED];
+    for (int i = 0; i < PLACES; i++) {
+        slopes_at(times[i], row);
+        double left = z[i];
+        for (int k = 0; k < BOXED; k++)
+            if (b->held[k]) left -= row[k] * b->p[k], row[k] = 0;
+        for (int k = 0; k < BOXED; k++) {
+            v[k] += row[k] * left;
+            for (int l = 0; l < BOXED; l++) A[k * BOXED + l] += row[k] * row[l];
+        }
+    }
+    for (int k = 0; k < BOXED; k++)
+        if (b->held[k]) A[k * BOXED + k] = 1, v[k] = b->p[k];
+    for (int l = 0; l < BOXED; l++) {
+        double copy[BOXED * BOXED];
+        memcpy(copy, A, sizeof A);
+        for (int k = 0; k < BOXED; k++) inverse[l][k] = k == l;
+        gauss(BOXED, BOXED, copy, inverse[l]);
+    }
+    gauss(BOXED, BOXED, A, v);
+    for (int k = 0; k < BOXED; k++) {
+        b->sd[k] = b->held[k] ? 0 : sd * sqrt(inverse[k][k]);
+        b->p[k] = v[k];
+    }
+    b->squares = 0;
+    for (int i = 0; i < PLACES; i++) {
+        slopes_at(times[i], row);
+        double left = z[i];
+        for (int k = 0; k < BOXED; k++) left -= row[k] * b->p[k];
+        b->squares += left * left;
+    }
+}
+
+// Of all ways to hold some at their bounds, the best that is within them: the sum of squares is
+// convex, so it is the least there is.
+static Boxed best_within(Boxed b, const double *z, double sd)
+{
+    Boxed best = b;
+    best.squares = (double)INFINITY;
+    for (int way = 0; way < 27; way++) {
+        bool within = true;
+        for (int k = 0, w = way; k < BOXED; k++, w /= 3) {
+            b.held[k] = w % 3 == 2 ? -1 : w % 3;
+            b.p[k] = b.held[k] < 0 ? b.least[k] : b.most[k];
+        }
+        solve_open(&b, z, sd);
+        for (int k = 0; k < BOXED; k++)
+            within = within && (b.held[k] || (b.p[k] > b.least[k] && b.p[k] < b.most[k]));
+        if (within && b.squares < best.squares) best = b;
+    }
+    return best;
+}
+
+static const tr_fit *fit_boxed(const Boxed *b, const double *start, const double *z,
+                               const char *const *sds)
+{
+    Buffer text = {0}, model = {0};
+    tr_buffer_print(&text, "t,x\n");
+    for (int i = 0; i < PLACES; i++) {
+        tr_buffer_number(&text, times[i]);
+        tr_buffer_print(&text, ",");
+        tr_buffer_number(&text, z[i]);
+        tr_buffer_print(&text, "\n");
+    }
+    tr_buffer_print(&model, "trundle: 1\nparameters:\n");
+    for (int k = 0; k < BOXED; k++) {
+        tr_buffer_print(&model, "  %c: {value: ", 'a' + k);
+        tr_buffer_number(&model, start[k]);
+        tr_buffer_print(&model, ", min: ");
+        tr_buffer_number(&model, b->least[k]);
+        tr_buffer_print(&model, ", max: ");
+        tr_buffer_number(&model, b->most[k]);
+        tr_buffer_print(&model, "}\n");
+    }
+    tr_buffer_print(&model, PARABOLA);
+    const char *data = write_file("boxed.csv", text.at);
+    tr_model *made = model_from(model.at);
+    tr_fit_options o = tr_fit_defaults();
+    o.data = &data, o.data_count = 1, o.free = "a,b,c", o.sds = sds, o.sd_count = sds != NULL;
+    const tr_fit *fit = fitted(made, NULL, &o);
+    tr_model_free(made);
+    tr_buffer_free(&text);
+    tr_buffer_free(&model);
+    return fit;
+}
+
+static int assert_boxed(const tr_fit *fit, const Boxed *best)
+{
+    int held = 0;
+    for (int k = 0; k < BOXED; k++) {
+        const tr_fit_value *v = &fit->values[k];
+        assert_int_equal(fit->held[k], best->held[k]);
+        assert_close(v->value, best->p[k], 1e-7);
+        if (best->held[k]) {
+            held++;
+            assert_true(v->value == (best->held[k] < 0 ? best->least[k] : best->most[k]));
+            assert_true(v->sd == 0);
+        } else
+            assert_close(v->sd / best->sd[k], 1, 1e-7);
+    }
+    assert_true(fit->freedom == PLACES - BOXED + held);
+    return held;
+}
+
+// 60 boxes around and beside what the data want: the search ends at the best place within
+static void test_boxes(void **state)
+{
+    (void)state;
+    static const char *const sds[] = {"x=0.3"};
+    Random r = {77};
+    int counts[BOXED + 1] = {0};
+    for (int i = 0; i < 60; i++) {
+        double z[PLACES], start[BOXED];
+        Boxed box;
+        for (int k = 0; k < PLACES; k++)
+            z[k] = 0.4 + 1.1 * times[k] - 0.2 * times[k] * times[k] + 0.3 * gauss_number(&r);
+        for (int k = 0; k < BOXED; k++) {
+            static const double truth[] = {0.4, 1.1, -0.4};
+            const double middle = truth[k] + random_between(&r, -0.6, 0.6);
+            box.least[k] = middle - random_between(&r, 0.1, 0.8);
+            box.most[k] = middle + random_between(&r, 0.1, 0.8);
+            start[k] =
+                chance(&r, 0.2) ? box.least[k] : random_between(&r, box.least[k], box.most[k]);
+        }
+        const Boxed best = best_within(box, z, 0.3);
+        const tr_fit *fit = fit_boxed(&box, start, z, sds);
+        counts[assert_boxed(fit, &best)]++;
+        assert_close(fit->chi_square, best.squares / 0.09, 1e-7 * (1 + best.squares / 0.09));
+        tr_fit_free(fit);
+    }
+    for (int k = 0; k <= BOXED; k++) assert_true(counts[k] > 0); // of each kind some
+}
+
+// A deviation that is found has the degrees of freedom that are left, and words and keys tell what
+// is held.
+static void test_held(void **state)
+{
+    (void)state;
+    tr_error err = {0};
+    const double none[] = {-9, -9, -9}, start[] = {0, 1, 0};
+    Boxed box;
+    memcpy(box.most, (const double[]){9, 1.5, 9}, sizeof box.most);
+    memcpy(box.least, none, sizeof none);
+    double sd = 1;
+    Boxed best = best_within(box, places, sd);
+    assert_int_equal(best.held[1], 1);
+    sd = sqrt(best.squares / (PLACES - 2));
+    best = best_within(box, places, sd);
+    const tr_fit *fit = fit_boxed(&box, start, places, NULL);
+    assert_int_equal(assert_boxed(fit, &best), 1);
+    assert_close(fit->columns[0].sd / sd, 1, 1e-7);
+    assert_int_equal(fit->untold_count, 0);
+    char *words = tr_fit_text(fit, false, &err), *json = tr_fit_text(fit, true, &err),
+         *keys = tr_fit_fragment(fit, &err);
+    assert_says(words, "found    b 1.5, its max: the data would have it beyond; it was 1\n");
+    assert_says(words, "alike    c: a ");
+    assert_null(strstr(words, "b 0\n"));
+    assert_says(json, "\"held\": \"max\"");
+    assert_says(keys, "  b: 1.5  # its max\n");
+    tr_text_free(words), tr_text_free(json), tr_text_free(keys);
+    tr_fit_free(fit);
+}
+
+// Bounds that are far away change no bit.
+static void test_wide_box(void **state)
+{
+    (void)state;
+    const double start[] = {0, 1, 0};
+    Boxed wide;
+    for (int k = 0; k < BOXED; k++) wide.least[k] = -1e9, wide.most[k] = 1e9;
+    const tr_fit *bounded = fit_boxed(&wide, start, places, NULL);
+    tr_model *model = model_from("trundle: 1\nparameters: {a: 0, b: 1, c: 0}\n" PARABOLA);
+    const char *data = write_line("line.csv", "t", 0, PLACES);
+    tr_fit_options o = tr_fit_defaults();
+    o.data = &data, o.data_count = 1, o.free = "a,b,c";
+    const tr_fit *open = fitted(model, NULL, &o);
+    for (int k = 0; k < BOXED; k++) {
+        assert_true(same_bits(bounded->values[k].value, open->values[k].value));
+        assert_true(same_bits(bounded->values[k].sd, open->values[k].sd));
+        assert_int_equal(open->held[k], 0);
+    }
+    assert_int_equal(bounded->runs, open->runs);
+    tr_fit_free(open);
+    tr_fit_free(bounded);
+    tr_model_free(model);
+}
+
+// A bound may follow from what is not free; of one that does not, and of what follows from what is
+// free, runs tell.
+static void test_bounds_that_follow(void **state)
+{
+    (void)state;
+    tr_error err = {0};
+    tr_model *model = model_from("trundle: 1\nparameters:\n"
+                                 "  a: 0\n"
+                                 "  b: {value: 1, max: 0.5*top + 0.25, unit: m/s}\n"
+                                 "  c: 0\n"
+                                 "  top: 2.5\n"
+                                 "  speed: {value: 10*b, max: 30}\n" PARABOLA);
+    const char *data = write_line("line.csv", "t", 0, PLACES);
+    tr_fit_options o = tr_fit_defaults();
+    o.data = &data, o.data_count = 1, o.free = "a,b,c";
+    const tr_fit *fit = fitted(model, NULL, &o);
+    assert_int_equal(fit->held[1], 1);
+    assert_true(fit->values[1].value == 1.5);
+    char *words = tr_fit_text(fit, false, &err);
+    assert_says(words, "found    b 1.5 m/s, its max: ");
+    tr_text_free(words);
+    tr_fit_free(fit);
+    change(model, "parameters/speed/max", "15");
+    change(model, "parameters/b/max", "9");
+    assert_null(tr_fit_find(model, NULL, &o, &err));
+    assert_says(err.text,
+                "no step from here brings the run nearer to the data: the parameter 'speed' is ");
+    assert_says(err.text, ", and its range is up to 15, with 'b' = ");
+    tr_model_free(model);
+}
+
 // ---- what data cannot tell -----------------------------------------------------------------
 
 static void check_untold(const tr_model *model, const char *column, const char *words)
@@ -356,7 +598,7 @@ static void try_seed(const Trial *trial, Fit *fit, const double *clean, uint64_t
     tr_error err = {0};
     for (int i = 0; i < 20; i++) random_bits(&r);
     for (size_t i = 0; i < fit->point_count; i++)
-        fit->points[i].value = clean[i] + gauss(&r) * trial->noisy[fit->points[i].column].sd;
+        fit->points[i].value = clean[i] + gauss_number(&r) * trial->noisy[fit->points[i].column].sd;
     if (!tr_fit_search(fit, &err)) fail_msg("%s, seed %d: %s", trial->model, (int)seed, err.text);
     assert_int_equal(fit->told.untold_count, 0);
     for (uint32_t k = 0; k < fit->count; k++) {
@@ -750,6 +992,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_line),       cmocka_unit_test(test_deviation),
         cmocka_unit_test(test_recordings), cmocka_unit_test(test_match),
+        cmocka_unit_test(test_boxes),      cmocka_unit_test(test_held),
+        cmocka_unit_test(test_wide_box),   cmocka_unit_test(test_bounds_that_follow),
         cmocka_unit_test(test_untold),     cmocka_unit_test(test_told_by_prior),
         cmocka_unit_test(test_start),      cmocka_unit_test(test_robot_by_heading),
         cmocka_unit_test(test_text),       cmocka_unit_test(test_refusals),

@@ -20,7 +20,7 @@ static void test_example(void **state)
     assert_text(f->trundle, "1");
     assert_text(f->name, "Whipple-Carvallo bicycle");
     assert_int_equal(f->parameters.count, 7);
-    assert_text(f->parameters.at[1].key, "theta");
+    assert_text(f->parameters.at[1].name, "theta");
     assert_text(f->parameters.at[1].value, "pi/10");
     assert_int_equal(f->bodies.count, 3);
     const Body *frame = &f->bodies.at[0], *wheel = &f->bodies.at[1];
@@ -54,7 +54,7 @@ static void test_places(void **state)
     const ModelFields *f = &model->fields;
     assert_place(f->trundle, 1, 10);
     assert_place(f->name, 2, 7);
-    assert_place(f->parameters.at[0].key, 4, 3);
+    assert_place(f->parameters.at[0].name, 4, 3);
     assert_place(f->parameters.at[0].value, 4, 6);
     assert_place(f->bodies.at[1].name, 17, 3);
     assert_place(f->bodies.at[0].com, 15, 10);
@@ -73,9 +73,9 @@ static void test_places(void **state)
     assert_place(model->fields.trundle, 1, 10);                      // no mark, no \r
     assert_text(model->fields.trundle, "1");
     assert_place(model->fields.name, 2, 8);
-    assert_place(model->fields.parameters.at[0].key, 3, 14);
+    assert_place(model->fields.parameters.at[0].name, 3, 14);
     assert_place(model->fields.parameters.at[0].value, 3, 17);
-    assert_place(model->fields.parameters.at[1].key, 3, 21);
+    assert_place(model->fields.parameters.at[1].name, 3, 21);
     assert_place(model->fields.parameters.at[1].value, 3, 26);
     tr_model_free(model);
 }
@@ -155,12 +155,15 @@ static void test_rows(void **state)
 #define ROWS_OF_Include     tr_kind_of(TYPE_INCLUDES)
 #define ROWS_OF_Each        tr_kind_of(TYPE_EACH)
 #define ROWS_OF_Signals     tr_kind_of(TYPE_SIGNALS)
+#define ROWS_OF_Setting     tr_kind_of(TYPE_PARAMETERS)
 #define KIND(...)
 #define FIELD(Type, key, ...) CHECK(Type, ROWS_OF_##Type, key)
 #define END(...)
 #include "model/field.def"
-    for (size_t i = 0; i < tr_kind_count; i++) // `joints` are each a `joint`
-        if (tr_kinds[i].type != TYPE_JOINTS) wanted += tr_kinds[i].field_count;
+    for (size_t i = 0; i < tr_kind_count;
+         i++) // `joints` are each a `joint`, inputs like parameters
+        if (tr_kinds[i].type != TYPE_JOINTS && tr_kinds[i].type != TYPE_INPUTS)
+            wanted += tr_kinds[i].field_count;
     assert_int_equal(rows, wanted);
     assert_null(tr_kind_of(TYPE_FORMULA));
 }

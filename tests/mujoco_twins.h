@@ -251,11 +251,10 @@ static inline System *parameters_of(const Model *model)
     tr_error err = {0};
     System *scope = tr_system_new(&err);
     for (uint32_t i = 0; i < model->fields.parameters.count; i++) {
-        const Pair *pair = &model->fields.parameters.at[i];
+        const Setting *one = &model->fields.parameters.at[i];
         char name[100], formula[500];
-        snprintf(name, sizeof name, "%.*s", (int)pair->key.text.length, pair->key.text.at);
-        snprintf(formula, sizeof formula, "%.*s", (int)pair->value.text.length,
-                 pair->value.text.at);
+        snprintf(name, sizeof name, "%.*s", (int)one->name.text.length, one->name.text.at);
+        snprintf(formula, sizeof formula, "%.*s", (int)one->value.text.length, one->value.text.at);
         tr_define(scope, name, formula, &err);
     }
     if (err.status) give_up("%s", err.text);

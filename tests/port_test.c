@@ -96,7 +96,8 @@ static void test_bicycle(void **state)
           {"steer_rate", "angular speed", "rad/s", "steer", ""},
           {"vdot.steer_rate", "angular acceleration", "rad/s^2", "steer", ""},
           {"vdot.frame.vx", "acceleration", "m/s^2", "frame", "vx"},
-          {"lambda.rear.normal", "force", "N", "rear", "normal"}, {"g", "", "", "", ""});
+          {"lambda.rear.normal", "force", "N", "rear", "normal"}, {"g", "", "m/s^2", "", ""},
+          {"m0", "", "kg", "", ""}, {"yaw0", "", "", "", ""}, {"steer_torque", "", "N m", "", ""});
     CHECK(
         outputs, s, {"lambda.front.lateral", "force", "N", "front", "lateral"},
         {"tau.steer", "torque", "N m", "steer", ""}, {"contact.rear.x", "place", "m", "rear", "x"},

@@ -376,6 +376,57 @@ static const struct {
     const char *kind, *title, *text;
 } sections[] = {
     {"model", "The file", "What stands at the top of the file."},
+    {"parameters", "parameters",
+     "Each entry of `parameters` is a name and its value, `m: 1`, or a name and more than that:\n"
+     "\n"
+     "```yaml\n"
+     "parameters:\n"
+     "  m: {value: 1, min: 0.5, max: 2, unit: kg, doc: payload}\n"
+     "  length: 0.5\n"
+     "  I: {value: m*length^2/12, max: 0.1, unit: kg m^2}\n"
+     "```\n"
+     "\n"
+     "A case's `set`, `--set`, files of `--with` and calls replace the value alone. A value is "
+     "within "
+     "its\n"
+     "range, wherever it comes from: else derive, runs that are told to start with it, batches and "
+     "sweeps\n"
+     "refuse it, with the range. So they do with what follows from other parameters. `fit` stays "
+     "within\n"
+     "ranges and says which of them it came to; `steady` and `linearise --trim` refuse what is "
+     "beyond, and\n"
+     "families end there. Unit, range and words go into the certificate, into what `derive` and "
+     "`check -v`\n"
+     "say, and are to be had by calls (`tr_input_range`). A program that is evaluated directly "
+     "takes "
+     "whatever\n"
+     "it is given."},
+    {"inputs", "inputs",
+     "Each entry of `inputs` is a name and its value, or a name and the same keys as those of\n"
+     "[parameters](#parameters): `push: {value: 0, min: -10, max: 10, unit: N}`. The range is that "
+     "of "
+     "numbers:\n"
+     "those of files, settings, calls and controllers, which are refused beyond it. Of a formula "
+     "of "
+     "`t` its\n"
+     "value at the start is looked at.\n"
+     "\n"
+     "## Units\n"
+     "\n"
+     "A unit is made of `kg m s A K mol rad sr N J W Pa Hz C V ohm S F Wb H T` and `1`; a blank or "
+     "`*` stands\n"
+     "between factors, `^` before a power (`m^2`, `s^-1`, `m^0.5`), and `/` before one factor, or "
+     "a "
+     "product in\n"
+     "parentheses: `N m/rad`, `J/(kg K)`. Values are in SI units always, so one that takes a "
+     "factor "
+     "(`deg`, `mm`,\n"
+     "`km/h`, `kN`) is refused: give the value in `rad`, `m`, `m/s`, `N`. A radian counts as 1.\n"
+     "\n"
+     "Where a parameter or an input with a unit stands alone for a field, or minus it, and the "
+     "tables "
+     "here have a\n"
+     "unit for that field, both must be of one dimension. Formulas are not looked into."},
     {"include", "include",
      "Each entry of `include` is a name and the following, see [Files in files](#files-in-files):"},
     {"each", "each", "Each entry of `each` is a name and a list, which may stand in a map:"},
@@ -489,6 +540,8 @@ static void print_type(const Field *field)
         print_choice(field->unit);
     else if (!kind)
         printf("%s", type_name(field->type));
+    else if (is_setting_kind(kind))
+        printf("name: formula, or [more](#%s)", kind->title);
     else if (kind->named)
         printf("name: [%s](#%s)", kind->title, kind->title);
     else
@@ -500,7 +553,7 @@ static void print_kind(const Kind *kind)
     for (size_t i = 0; i < sizeof sections / sizeof *sections; i++)
         if (strcmp(sections[i].kind, kind->title) == 0)
             printf("\n## %s\n\n%s\n", sections[i].title, sections[i].text);
-    if (kind->type == TYPE_JOINTS) return; // the fields of a joint, once more
+    if (kind->type == TYPE_JOINTS || kind->type == TYPE_INPUTS) return; // the same fields once more
     printf("\n| key | type | unit | default | meaning |\n|---|---|---|---|---|\n");
     for (size_t i = 0; i < kind->field_count; i++) {
         const Field *field = &kind->fields[i];

@@ -157,9 +157,16 @@ const char *tr_input_name(const tr_system *system, size_t index);
 tr_kind tr_input_kind(const tr_system *system, size_t index); // TR_PARAMETER beyond the last
 double tr_input_value(const tr_system *system, size_t index); // its value, or the guess for it
 // What it is, "angular speed", and its unit, "rad/s"; "" where the library does not know, as of
-// parameters and of inputs made by tr_input. NULL beyond the last.
+// inputs made by tr_input. Units of parameters and of a model's inputs are those that the model
+// file gives. NULL beyond the last.
 const char *tr_input_quantity(const tr_system *system, size_t index);
 const char *tr_input_unit(const tr_system *system, size_t index);
+// What a model file says a parameter or an input is, in words; "" when it does not. NULL beyond the
+// last.
+const char *tr_input_doc(const tr_system *system, size_t index);
+// The range that a model file gives a parameter or an input, with the model's own numbers; false
+// when it gives none. A side without a bound is infinite. Runs refuse values beyond it.
+bool tr_input_range(const tr_system *system, size_t index, double *min, double *max);
 
 tr_expr tr_constant(tr_system *system, double value); // a number as an expression
 
@@ -1079,6 +1086,10 @@ typedef struct tr_fit {
     size_t untold_count;
     const char *const *untold;
     const double *untold_changes;
+    // Of each value: -1 when it is held at the least of its range, beyond which the data would have
+    // it, 1 at the most, else 0. What is held has no deviation, 0; those of the others are with it
+    // held there.
+    const int *held;
 } tr_fit;
 
 // `options` of derive may be NULL. The model stays as it is, and may be freed afterwards. TR_USAGE

@@ -66,7 +66,7 @@ static void make_unique(CodeNames *names)
 }
 
 static void add_name(Export *code, CodeNames *names, const char *prefix, const char *name,
-                     Quantity quantity, uint32_t input)
+                     const Port *port, uint32_t input)
 {
     CodeName *at = realloc(names->at, (names->count + 1u) * sizeof *at);
     if (!at) {
@@ -76,8 +76,10 @@ static void add_name(Export *code, CodeNames *names, const char *prefix, const c
     names->at = at;
     at += names->count++;
     *at = (CodeName){.name = name,
-                     .unit = tr_quantity_unit(quantity),
-                     .quantity = tr_quantity_words(quantity),
+                     .unit = port ? tr_port_unit(port) : "",
+                     .doc = port ? port->doc : "",
+                     .least = port ? port->min : -(double)INFINITY,
+                     .most = port ? port->max : (double)INFINITY,
                      .input = input};
     if (input != NO_INPUT) at->value = code->flow->inputs[input];
     at->id = tr_identifier_new(prefix, name);
@@ -90,7 +92,7 @@ static void add_name(Export *code, CodeNames *names, const char *prefix, const c
 static void add_input(Export *code, CodeNames *names, const char *prefix, uint32_t input)
 {
     const Input *of = &code->system->inputs[input];
-    add_name(code, names, prefix, of->name, of->port.quantity, input);
+    add_name(code, names, prefix, of->name, &of->port, input);
 }
 
 // q, v, z, of which the chart at the start integrates some
@@ -149,7 +151,7 @@ static void name_settings(Export *code)
             code->u.at[i].value = (double)NAN;
     }
     for (uint32_t i = 0; i < s->latch_count; i++)
-        add_name(code, &code->latches, "mode_", s->latches[i].name, QUANTITY_UNKNOWN, NO_INPUT);
+        add_name(code, &code->latches, "mode_", s->latches[i].name, NULL, NO_INPUT);
 }
 
 // Each name that is asked for must be there.
@@ -191,8 +193,7 @@ static uint32_t *choose_outputs(Export *code, tr_error *err)
         if (!is_wanted) continue;
         const Port *port = tr_system_column_port(s, flow->labels[i]);
         column[code->y.count] = i;
-        add_name(code, &code->y, "y_", flow->labels[i], port ? port->quantity : QUANTITY_UNKNOWN,
-                 NO_INPUT);
+        add_name(code, &code->y, "y_", flow->labels[i], port, NO_INPUT);
     }
     return column;
 }
@@ -551,6 +552,106 @@ static void take_jacobian(Export *code, tr_error *err)
 
 // ---- the start -----------------------------------------------------------------------------
 
+// ---- weighted rates ------------------------------------------------------------------------
+
+// Inputs behind all others: as many as the state for weights, then as many as variables for changes
+static bool add_inputs(const Export *code, System *s, Expr *weight, Expr *change, tr_error *err)
+{
+    char name[40];
+    for (uint32_t k = 0; k < code->x.count; k++) {
+        snprintf(name, sizeof name, "export.weight%u", k);
+        weight[k] = tr_input(s, name, TR_DIRECTION, 0, err);
+    }
+    for (uint32_t k = 0; k < code->x.count + code->u.count; k++) {
+        snprintf(name, sizeof name, "export.change%u", k);
+        change[k] = tr_input(s, name, TR_DIRECTION, 0, err);
+    }
+    return !has_failed(err);
+}
+
+// What inputs of programs are, with these
+static uint32_t *map_more(Export *code, const System *s)
+{
+    const uint32_t more = 2 * code->x.count + code->u.count;
+    const uint32_t count = s->input_count - more;
+    uint32_t *node = calloc(s->input_count + 1u, sizeof *node);
+    if (!node) return NULL;
+    memcpy(node, code->input_node, count * sizeof *node);
+    for (uint32_t k = 0; k < more; k++)
+        node[count + k] = k < code->x.count
+                              ? tr_flat_argument(&code->flat, ARGUMENT_WEIGHT, k)
+                              : tr_flat_argument(&code->flat, ARGUMENT_CHANGE, k - code->x.count);
+    return node;
+}
+
+// Slopes of one number, for variables at these columns
+static void take_slopes(Export *code, CodePart part, System *s, const Expr *slopes,
+                        const uint32_t *column, uint32_t count, tr_error *err)
+{
+    const uint32_t all = code->x.count + code->u.count;
+    uint8_t *fold = calloc(s->input_count + 1u, sizeof *fold);
+    uint32_t *kept = code->input_node, *node = map_more(code, s);
+    Exprs list = {0};
+    for (uint32_t k = 0; k < all; k++) exprs_add(&list, zero(s->graph));
+    if (!fold || !node || list.failed)
+        tr_fail_memory(err);
+    else {
+        memcpy(fold, code->flow->footing->fold, code->system->input_count);
+        for (uint32_t k = 0; k < count; k++) list.at[column[k]] = slopes[k];
+        tr_program *program = tr_compile_open(s, list.at, all, fold, err);
+        code->input_node = node;
+        take_program(code, part, program, NULL, all);
+        code->input_node = kept;
+        tr_program_free(program);
+    }
+    free(node);
+    free(fold);
+    tr_exprs_free(&list);
+}
+
+static void differentiate_twice(Export *code, System *s, Exprs *rates, Expr *room, uint32_t *column,
+                                tr_error *err)
+{
+    const uint32_t all = code->x.count + code->u.count;
+    Expr *symbols = room, *weight = symbols + all, *change = weight + all, *slopes = change + all,
+         *second = slopes + all;
+    if (!add_inputs(code, s, weight, change, err)) return;
+    const uint32_t count = pack_variables(code, symbols, column);
+    for (uint32_t k = 0; k < count; k++) change[k] = change[column[k]];
+    Expr sum = zero(s->graph);
+    for (uint32_t k = 0; k < code->x.count; k++) sum = add(sum, mul(weight[k], rates->at[k]));
+    if (!tr_dense_jacobian(s->graph, &sum, 1, symbols, count, slopes)) tr_fail_memory(err);
+    if (has_failed(err)) return;
+    tr_forward(s->graph, slopes, count, symbols, change, count, second);
+    take_slopes(code, PART_GRADIENT, s, slopes, column, count, err);
+    take_slopes(code, PART_HESSIAN, s, second, column, count, err);
+}
+
+// The gradient of weight . x' by what is integrated and by inputs, and how that changes
+static void take_second(Export *code, tr_error *err)
+{
+    const uint32_t all = code->x.count + code->u.count;
+    System *s = tr_chart_system(code->plan, code->flow->now->programs, err);
+    if (!s) return;
+    Exprs rates = {0};
+    Expr *symbols = list_variables(code, s), *room = calloc(5 * (size_t)all + 1, sizeof *room);
+    uint32_t *column = calloc(all + 1u, sizeof *column);
+    list_rates(code, s, &rates);
+    if (!symbols || !room || !column || rates.failed)
+        tr_fail_memory(err);
+    else {
+        memcpy(room, symbols, all * sizeof *room);
+        tr_system_resolve(s, rates.at, rates.count);
+        differentiate_twice(code, s, &rates, room, column, err);
+    }
+    if (s->graph->failed) tr_graph_refuse(s->graph, err);
+    free(symbols);
+    free(room);
+    free(column);
+    tr_exprs_free(&rates);
+    tr_system_free(s);
+}
+
 // ---- all of it -----------------------------------------------------------------------------
 
 static void take_functions(Export *code, tr_error *err)
@@ -560,12 +661,15 @@ static void take_functions(Export *code, tr_error *err)
         map_inputs(code);
         tr_code_start(code, err);
         take_rates(code, err);
-        take_first(code, err);
-        take_quality(code, err);
+        if (!code->options.is_single) { // bits are not those of a run, and room is short
+            take_first(code, err);
+            take_quality(code, err);
+        }
         take_columns(code, outputs, err);
         take_speeds(code);
         take_projection(code, err);
         take_jacobian(code, err);
+        if (code->options.differentiates) take_second(code, err);
     }
     free(outputs);
     if (code->failed || code->flat.failed) tr_fail_memory(err);

@@ -10,12 +10,13 @@
 #include "plan/flow.h"
 
 typedef struct CodeName {
-    const char *name; // the model's
-    char *id;         // for any language: "q_roll", unlike all others
-    const char *unit, *quantity;
-    double value;       // its default; NaN of an input that follows its formula of t
-    uint32_t input;     // of the system; NO_INPUT of outputs
-    bool is_integrated; // of the state: it does not follow from others
+    const char *name;       // the model's
+    char *id;               // for any language: "q_roll", unlike all others
+    const char *unit, *doc; // "" when they are not known
+    double least, most;     // its range
+    double value;           // its default; NaN of an input that follows its formula of t
+    uint32_t input;         // of the system; NO_INPUT of outputs
+    bool is_integrated;     // of the state: it does not follow from others
 } CodeName;
 
 typedef struct CodeNames {

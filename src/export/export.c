@@ -83,7 +83,8 @@ static bool export_code(const System *s, const tr_export_options *o, const Targe
                                  .fix = o->fix,
                                  .outputs = o->outputs,
                                  .is_single = o->single,
-                                 .opens = o->open};
+                                 .opens = o->open,
+                                 .differentiates = target->differentiates};
     Export *code = tr_code_new(s, &options, err);
     Folder *folder = calloc(1, sizeof *folder);
     if (!folder) tr_fail_memory(err);

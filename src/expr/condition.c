@@ -56,6 +56,12 @@ int tr_inertia_fault(const double *v)
     return INERTIA_POSSIBLE;
 }
 
+// But for the rounding of a formula; an open side is infinite                             (T317)
+static bool is_within(const double *x)
+{
+    return x[0] >= x[1] - 4e-16 * fabs(x[1]) && x[0] <= x[2] + 4e-16 * fabs(x[2]);
+}
+
 uint32_t tr_rule_count(Rule rule)
 {
     static const uint8_t counts[] = {
@@ -136,6 +142,44 @@ static void name_culprits(const System *s, const Condition *c, const double *inp
     tr_reach_free(&reach);
 }
 
+static void write_number(double value, const char *unit, Buffer *text)
+{
+    tr_buffer_number(text, value);
+    if (unit[0] && strcmp(unit, "1") != 0) tr_buffer_print(text, " %.60s", unit);
+}
+
+void tr_range_words(const char *of, const double *x, const char *unit, Buffer *text)
+{
+    tr_buffer_print(text, "%.120s is ", of);
+    write_number(x[0], unit, text);
+    tr_buffer_print(text, ", and its range is ");
+    if (isfinite(x[1]) && isfinite(x[2])) {
+        tr_buffer_number(text, x[1]);
+        tr_buffer_print(text, " to ");
+    } else
+        tr_buffer_print(text, isfinite(x[1]) ? "from " : "up to ");
+    write_number(isfinite(x[2]) ? x[2] : x[1], unit, text);
+    if (!isfinite(x[2])) tr_buffer_print(text, " on");
+}
+
+// With what was set, where the value or its range follow from something else
+static void refuse_range(const System *s, const Condition *c, const double *x, const double *inputs,
+                         tr_error *err)
+{
+    Buffer text = {0};
+    tr_range_words(c->words, x, c->unit, &text);
+    if (inputs &&
+        !(tr_system_input(s, c->values[0]) && is_number(c->values[1]) && is_number(c->values[2]))) {
+        tr_buffer_print(&text, ", with ");
+        name_culprits(s, c, inputs, &text);
+    }
+    if (text.failed)
+        tr_fail_memory(err);
+    else
+        tr_fail(err, TR_INVALID, c->place, "%s", text.at);
+    tr_buffer_free(&text);
+}
+
 static void refuse(const System *s, const Condition *c, const double *inputs, tr_error *err)
 {
     Buffer text = {0};
@@ -150,16 +194,31 @@ static void refuse(const System *s, const Condition *c, const double *inputs, tr
     tr_buffer_free(&text);
 }
 
-bool tr_system_allows(const System *s, const double *values, const double *inputs, tr_error *err)
+static bool allows(const System *s, const double *values, const double *inputs, bool ranges_alone,
+                   tr_error *err)
 {
     for (uint32_t i = 0; i < s->condition_count && !has_failed(err); i++) {
         const Condition *c = &s->conditions[i];
         // What is no number is decided on like anything else; a number that stays is none
-        if (!(tr_rule_gives(c->rule, values) == c->decided)) {
-            refuse(s, c, inputs, err);
+        const bool is_range = c->rule == RULE_WITHIN, matters = is_range || !ranges_alone;
+        if (matters && !(tr_rule_gives(c->rule, values) == c->decided)) {
+            if (is_range)
+                refuse_range(s, c, values, inputs, err);
+            else
+                refuse(s, c, inputs, err);
             return false;
         }
         values += tr_rule_count(c->rule);
     }
     return !has_failed(err);
+}
+
+bool tr_system_allows(const System *s, const double *values, const double *inputs, tr_error *err)
+{
+    return allows(s, values, inputs, false, err);
+}
+
+bool tr_system_within(const System *s, const double *values, const double *inputs, tr_error *err)
+{
+    return allows(s, values, inputs, true, err);
 }

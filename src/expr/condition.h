@@ -20,7 +20,9 @@ typedef struct Condition {
     Rule rule;
     Expr values[MOST_RULE_VALUES]; // as many as the rule takes: of parameters alone
     double decided;                // what the rule gave for them
-    const char *words;             // what holds then: "the mass of 'frame' is not negative"
+    const char *words;             // what holds then: "the mass of 'frame' is not negative"; of a
+                                   // range, what it is of: "the parameter 'm'"
+    const char *unit;              // of a range
     Place place;                   // of what it is about in the model file
 } Condition;
 
@@ -43,5 +45,10 @@ void tr_condition_list(const tr_system *system, Exprs *list);
 // parameters that broke it, with their values where `inputs` has those of all inputs (or NULL).
 bool tr_system_allows(const tr_system *system, const double *values, const double *inputs,
                       tr_error *err);
+// The same, of ranges alone.
+bool tr_system_within(const tr_system *system, const double *values, const double *inputs,
+                      tr_error *err);
+// "the parameter 'm' is 5 kg, and its range is 0.5 to 2 kg": of a value that is outside
+void tr_range_words(const char *of, const double *value_min_max, const char *unit, Buffer *text);
 
 #endif

@@ -63,6 +63,8 @@ static void copy_inputs(const Copying *c, const System *from)
         rehome(c, &input->guess, 1);
         rehome(c, &input->follows, 1);
         rehome(c, &input->signal, 1);
+        rehome(c, &input->least, 1);
+        rehome(c, &input->most, 1);
     }
 }
 

@@ -24,6 +24,11 @@ const char *tr_quantity_unit(Quantity quantity)
     return quantities[quantity].unit;
 }
 
+const char *tr_port_unit(const Port *port)
+{
+    return port->unit[0] ? port->unit : tr_quantity_unit(port->quantity);
+}
+
 const char *tr_quantity_group(Quantity quantity)
 {
     assert(quantity < QUANTITY_COUNT);

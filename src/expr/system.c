@@ -348,7 +348,21 @@ const char *tr_input_name(const System *system, size_t index)
 const char *tr_input_unit(const System *system, size_t index)
 {
     if (!system || index >= system->input_count) return NULL;
-    return tr_quantity_unit(system->inputs[index].port.quantity);
+    return tr_port_unit(&system->inputs[index].port);
+}
+
+const char *tr_input_doc(const System *system, size_t index)
+{
+    return system && index < system->input_count ? system->inputs[index].port.doc : NULL;
+}
+
+bool tr_input_range(const System *system, size_t index, double *min, double *max)
+{
+    if (!system || index >= system->input_count) return false;
+    const Port *port = &system->inputs[index].port;
+    if (min) *min = port->min;
+    if (max) *max = port->max;
+    return port->min > -(double)INFINITY || port->max < (double)INFINITY;
 }
 
 const char *tr_input_quantity(const System *system, size_t index)

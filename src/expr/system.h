@@ -39,6 +39,7 @@ typedef struct Input {
     bool preferred;      // a velocity that the model wants to be independent
     uint8_t drive;       // of a velocity: what drives it, see Drive
     Port port;           // what it is
+    Expr least, most;    // its range, of parameters; id 0: none
 } Input;
 
 typedef struct Output {

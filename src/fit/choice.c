@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is to be found, by name, and what is known of it besides.
+#include "expr/walk.h"
 #include "fit/fit.h"
 
 #include <math.h>
@@ -181,4 +182,31 @@ bool tr_fit_choose(Fit *f, tr_error *err)
     for (size_t i = 0; i < o->prior_count; i++)
         if (!add_prior(f, o->priors[i], err)) return false;
     return true;
+}
+
+// ---- ranges --------------------------------------------------------------------------------
+
+// A bound that no free value is part of is a number. Of others runs say when they are passed.
+static bool is_fixed(const Fit *f, Expr bound, tr_error *err)
+{
+    Reach reach = {0};
+    bool is_free = false;
+    if (!tr_reach_in(f->system->graph, &bound, 1, &reach)) return tr_fail_memory(err), false;
+    for (uint32_t k = 0; k < f->count; k++)
+        is_free = is_free || tr_reach_has(&reach, f->system->inputs[f->input[k]].symbol);
+    tr_reach_free(&reach);
+    return !is_free;
+}
+
+bool tr_fit_bound(Fit *f, tr_error *err)
+{
+    for (uint32_t k = 0; k < f->count && !has_failed(err); k++) {
+        const Input *input = &f->system->inputs[f->input[k]];
+        const bool has_least = input->least.id && is_fixed(f, input->least, err),
+                   has_most = input->most.id && is_fixed(f, input->most, err);
+        f->least[k] = has_least ? input->port.min : -(double)INFINITY;
+        f->most[k] = has_most ? input->port.max : (double)INFINITY;
+        f->is_bounded = f->is_bounded || has_least || has_most;
+    }
+    return !has_failed(err);
 }

@@ -27,17 +27,21 @@ static bool make_room(Fit *f, tr_error *err)
 {
     const size_t n = f->count + 1u, columns = f->column_count, points = f->point_count;
     const size_t triangles = columns * n * n;
-    double *at = calloc(2 * (n + points + triangles) + 8 * n * n + 8 * n + 2 * columns, sizeof *at);
+    double *at =
+        calloc(2 * (n + points + triangles) + 8 * n * n + 11 * n + 2 * columns, sizeof *at);
     f->numbers = at;
     f->place = calloc(columns * n + 1, sizeof *f->place);
     f->untold = calloc(n, sizeof *f->untold);
-    if (!at || !f->place || !f->untold) return tr_fail_memory(err), false;
+    f->open = calloc(n, sizeof *f->open);
+    f->held = calloc(n, sizeof *f->held);
+    if (!at || !f->place || !f->untold || !f->open || !f->held) return tr_fail_memory(err), false;
     f->now = (Look){cut(&at, n), cut(&at, points), cut(&at, triangles)};
     f->trial = (Look){cut(&at, n), cut(&at, points), cut(&at, triangles)};
     f->sum = cut(&at, n * n), f->room = cut(&at, n * n);
     f->U = cut(&at, n * n), f->Vt = cut(&at, n * n);
     f->covariance = cut(&at, n * n), f->untold_changes = cut(&at, n * n);
     f->norm = cut(&at, n), f->sigma = cut(&at, n), f->along = cut(&at, n), f->step = cut(&at, n);
+    f->least = cut(&at, n), f->most = cut(&at, n), f->before = cut(&at, n);
     f->size = cut(&at, columns), f->trial_sd = cut(&at, columns);
     return true;
 }
@@ -53,7 +57,8 @@ static void tell(Fit *f)
                        .columns = f->columns,
                        .points = f->points,
                        .untold = f->untold,
-                       .untold_changes = f->untold_changes};
+                       .untold_changes = f->untold_changes,
+                       .held = f->held};
 }
 
 Fit *tr_fit_open(System *system, const tr_fit_options *options, tr_error *err)
@@ -62,7 +67,7 @@ Fit *tr_fit_open(System *system, const tr_fit_options *options, tr_error *err)
     if (system && !f) tr_fail_memory(err);
     if (!f) return tr_system_free(system), NULL;
     f->system = system, f->options = options;
-    if (tr_fit_choose(f, err) && tr_fit_read(f, err) && make_room(f, err) &&
+    if (tr_fit_choose(f, err) && tr_fit_read(f, err) && make_room(f, err) && tr_fit_bound(f, err) &&
         tr_fit_open_run(f, err)) {
         tell(f);
         return f;
@@ -85,6 +90,8 @@ void tr_fit_close(Fit *f)
     free(f->place);
     free(f->points);
     free(f->untold);
+    free(f->open);
+    free(f->held);
     free(f->numbers);
     free(f);
 }

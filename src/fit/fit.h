@@ -30,6 +30,11 @@ typedef struct Fit {
     uint32_t count;
     tr_fit_value *values;
     uint32_t *input; // of each
+    // Where each has to stay, infinite where there is no bound; and at which it is held: -1 the
+    // lower, 1 the upper, 0 neither
+    double *least, *most;
+    int *held;
+    bool is_bounded; // any
     // Columns that are used
     uint32_t column_count;
     tr_fit_column *columns;
@@ -42,9 +47,11 @@ typedef struct Fit {
     Look now, trial; // where the search is, and where it looks
     // The sum of triangles, with priors; then, of its slopes in units of their norms,
     //   A D^-1 = U diag(sigma) V^T                                                        (T282)
+    // whose columns are those that are not held.
     double *sum, *norm, *sigma, *U, *Vt, *along; // along = U^T b
+    uint32_t *open, open_count;                  // what is not held, in order
     uint32_t rank;                               // of sigma that are not as good as zero
-    double *step, *room;
+    double *step, *before, *room;
     double *numbers; // room for all of these
     double chi_square;
     double *trial_sd; // of each column
@@ -75,11 +82,24 @@ bool tr_fit_look(Fit *fit, const Look *look, tr_error *err);
 
 // What is free, and priors.
 bool tr_fit_choose(Fit *fit, tr_error *err);
+// Where they have to stay.
+bool tr_fit_bound(Fit *fit, tr_error *err);
 // What was recorded: columns and measurements.
 bool tr_fit_read(Fit *fit, tr_error *err);
 
 // The search from the values of the start; what is told is filled in.
 bool tr_fit_search(Fit *fit, tr_error *err);
+// The triangle of all columns and priors, and chi^2, which its last column has            (T281)
+double tr_fit_add_up(Fit *fit, const Look *at);
+// Who is held at a bound where the search is, by the sum that is there; no step.
+void tr_fit_hold(Fit *fit);
+// A D^-1 = U diag(sigma) V^T of what is not held, and along = U^T b                      (T282)
+bool tr_fit_factorise(Fit *fit, tr_error *err);
+// The best step from there within all ranges; where it leads, and by how much chi^2 would become
+// smaller, were the slopes all there is.
+bool tr_fit_step(Fit *fit, double damping, tr_error *err);
+double tr_fit_stepped(const Fit *fit, uint32_t k);
+double tr_fit_gain(const Fit *fit);
 // Singular values below this against the largest, of slopes in units of their norms, are as good as
 // zero.
 double tr_fit_cutoff(const Fit *fit);

@@ -1,14 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Steps of Gauss and Newton with the damping of Levenberg and Marquardt: with A the slopes and b
-// what is left, each against its deviation, and D the norms of the columns of A,
-//
-//   A D^-1 = U diag(sigma) V^T      D d = V diag(sigma / (sigma^2 + lambda)) U^T b         (T282)
-//
-// in which singular values that are as good as zero have no part: along these, values stay what
-// they are.
+// From the values of the start to those that the data want: steps of step.c, each as much damped as
+// it must be, until none matters; then deviations, of columns and of what was found.
 #include "fit/fit.h"
 #include "num/dense.h"
-#include "num/singular.h"
 #include "num/triangle.h"
 
 #include <math.h>
@@ -39,8 +33,7 @@ static double *triangle_of(const Fit *f, const Look *at, uint32_t c)
 
 static double mean_square(double norm, size_t count) { return norm / sqrt((double)count); }
 
-// The triangle of all columns and priors, and chi^2, which its last column has            (T281)
-static double add_up(Fit *f, const Look *at)
+double tr_fit_add_up(Fit *f, const Look *at)
 {
     const uint32_t n = f->count + 1;
     double *row = f->room;
@@ -57,35 +50,6 @@ static double add_up(Fit *f, const Look *at)
     }
     const double norm = tr_triangle_norm(f->sum, n, f->count);
     return norm * norm;
-}
-
-double tr_fit_cutoff(const Fit *f)
-{
-    const tr_run_options *how = &f->run->options;
-    return fmax(1e-7, f->run->method->adaptive ? 10 * how->rtol : 0);
-}
-
-// A D^-1 = U diag(sigma) V^T, and along = U^T b
-static bool factorise(Fit *f, tr_error *err)
-{
-    const uint32_t n = f->count;
-    double *A = f->room;
-    for (uint32_t k = 0; k < n; k++) {
-        f->norm[k] = tr_triangle_norm(f->sum, n + 1, k);
-        if (!(f->norm[k] > 0)) f->norm[k] = 1;
-        for (uint32_t i = 0; i < n; i++)
-            A[(size_t)i * n + k] = f->sum[(size_t)i * (n + 1) + k] / f->norm[k];
-    }
-    if (!tr_singular(A, n, n, f->sigma, f->U, f->Vt))
-        return tr_fail(err, TR_FAILED, (Place){0}, "the slopes are not finite"), false;
-    for (f->rank = 0; f->rank < n; f->rank++)
-        if (!(f->sigma[f->rank] > tr_fit_cutoff(f) * f->sigma[0])) break;
-    for (uint32_t i = 0; i < n; i++) {
-        f->along[i] = 0;
-        for (uint32_t j = 0; j < n; j++)
-            f->along[i] += f->U[(size_t)j * n + i] * f->sum[(size_t)j * (n + 1) + n];
-    }
-    return true;
 }
 
 // ---- standard deviations -------------------------------------------------------------------
@@ -109,9 +73,11 @@ static double move_of(const Fit *f, uint32_t c, const double *change)
 static double taken_from(const Fit *f, uint32_t c)
 {
     double trace = 0;
+    const uint32_t m = f->open_count;
+    memset(f->step, 0, f->count * sizeof *f->step);
     for (uint32_t i = 0; i < f->rank; i++) {
-        for (uint32_t k = 0; k < f->count; k++)
-            f->step[k] = f->Vt[(size_t)i * f->count + k] / f->norm[k] / f->sigma[i];
+        for (uint32_t j = 0; j < m; j++)
+            f->step[f->open[j]] = f->Vt[(size_t)i * m + j] / f->norm[f->open[j]] / f->sigma[i];
         const double move = move_of(f, c, f->step) / f->columns[c].sd;
         trace += move * move;
     }
@@ -153,8 +119,9 @@ static bool weigh(Fit *f, tr_error *err)
 {
     enum { MOST = 200 };
     for (int i = 0; i < MOST; i++) {
-        f->chi_square = add_up(f, &f->now);
-        if (!factorise(f, err)) return false;
+        f->chi_square = tr_fit_add_up(f, &f->now);
+        tr_fit_hold(f);
+        if (!tr_fit_factorise(f, err)) return false;
         if (renew_deviations(f, err) <= 1e-10) return !has_failed(err);
     }
     return true;
@@ -162,40 +129,22 @@ static bool weigh(Fit *f, tr_error *err)
 
 // ---- steps ---------------------------------------------------------------------------------
 
-static void take_step(Fit *f, double damping)
-{
-    for (uint32_t k = 0; k < f->count; k++) {
-        double d = 0;
-        for (uint32_t i = 0; i < f->rank; i++)
-            d += f->Vt[(size_t)i * f->count + k] * f->sigma[i] * f->along[i] /
-                 (f->sigma[i] * f->sigma[i] + damping);
-        f->step[k] = d / f->norm[k];
-    }
-}
-
-// By how much chi^2 would become smaller, were the slopes all there is
-static double gain(const Fit *f)
-{
-    const double norm = tr_norm(f->along, f->rank);
-    return norm * norm;
-}
-
-static bool is_near(Fit *f, Near near)
+static bool is_near(Fit *f, Near near, tr_error *err)
 {
     bool stays = true;
-    take_step(f, 0);
+    if (!tr_fit_step(f, 0, err)) return false;
     for (uint32_t c = 0; c < f->column_count; c++)
         stays = stays && move_of(f, c, f->step) <= near.move * f->size[c];
     for (uint32_t k = 0; k < f->count; k++)
         if (fabs(f->step[k]) > near.prior * f->values[k].prior_sd) stays = false;
-    return stays || gain(f) <= near.chi_square * (1 + f->chi_square);
+    return stays || tr_fit_gain(f) <= near.chi_square * (1 + f->chi_square);
 }
 
 // Whether a look at where a step leads is better; words when it cannot be made
 static bool is_better(Fit *f, tr_error *err)
 {
-    for (uint32_t k = 0; k < f->count; k++) f->trial.p[k] = f->now.p[k] + f->step[k];
-    return tr_fit_look(f, &f->trial, err) && add_up(f, &f->trial) < f->chi_square;
+    for (uint32_t k = 0; k < f->count; k++) f->trial.p[k] = tr_fit_stepped(f, k);
+    return tr_fit_look(f, &f->trial, err) && tr_fit_add_up(f, &f->trial) < f->chi_square;
 }
 
 // One step that makes chi^2 smaller, damped as much as it must be. `ends`: there is none that
@@ -205,7 +154,7 @@ static bool improve(Fit *f, double *damping, bool *ends, tr_error *err)
     tr_error why = {0};
     for (; *damping < MOST_DAMPING; *damping = fmax(10 * *damping, LEAST_DAMPING * 1e3)) {
         tr_error own = {0};
-        take_step(f, *damping);
+        if (!tr_fit_step(f, *damping, err)) return false;
         if (is_better(f, &own)) {
             const Look before = f->now;
             f->now = f->trial, f->trial = before;
@@ -214,7 +163,8 @@ static bool improve(Fit *f, double *damping, bool *ends, tr_error *err)
         }
         if (f->stopped || own.status == TR_NO_MEMORY) return *err = own, false;
         if (own.status) why = own;
-        if (!own.status && is_near(f, close_by)) return *ends = true;
+        if (!own.status && is_near(f, close_by, err)) return *ends = true;
+        if (has_failed(err)) return false;
     }
     tr_fail(err, TR_FAILED, (Place){0},
             "no step from here brings the run nearer to the data%s%.300s", why.status ? ": " : "",
@@ -278,13 +228,14 @@ static bool check_slopes(const Fit *f, bool is_end, tr_error *err)
 // C = D^-1 V diag(sigma^-2) V^T D^-1                                                        (T282)
 static void fill_covariance(Fit *f)
 {
-    const size_t n = f->count;
-    for (size_t k = 0; k < n; k++)
-        for (size_t l = 0; l < n; l++) {
+    const size_t n = f->count, m = f->open_count;
+    for (size_t j = 0; j < m; j++)
+        for (size_t l = 0; l < m; l++) {
+            const uint32_t a = f->open[j], b = f->open[l];
             double sum = 0;
             for (size_t i = 0; i < f->rank; i++)
-                sum += f->Vt[i * n + k] * f->Vt[i * n + l] / (f->sigma[i] * f->sigma[i]);
-            f->covariance[k * n + l] = sum / (f->norm[k] * f->norm[l]);
+                sum += f->Vt[i * m + j] * f->Vt[i * m + l] / (f->sigma[i] * f->sigma[i]);
+            f->covariance[a * n + b] = sum / (f->norm[a] * f->norm[b]);
         }
 }
 
@@ -292,9 +243,10 @@ static void fill_covariance(Fit *f)
 static bool finish(Fit *f, tr_error *err)
 {
     size_t priors = 0;
+    if (f->is_bounded && !tr_fit_factorise(f, err)) return false;
     fill_covariance(f);
     for (uint32_t k = 0; k < f->count; k++) {
-        f->values[k].value = f->now.p[k] + f->step[k];
+        f->values[k].value = tr_fit_stepped(f, k);
         f->values[k].sd = sqrt(f->covariance[(size_t)k * f->count + k]);
         if (!isnan(f->values[k].prior)) priors++;
     }
@@ -316,7 +268,7 @@ bool tr_fit_search(Fit *f, tr_error *err)
     begin(f);
     if (!tr_fit_look(f, &f->now, err) || !check_slopes(f, false, err)) return false;
     guess_deviations(f);
-    while (weigh(f, err) && !ends && !is_near(f, arrived)) {
+    while (weigh(f, err) && !ends && !is_near(f, arrived, err)) {
         if (f->iterations == f->options->most_iterations)
             tr_fail(err, TR_FAILED, (Place){0}, "it has not converged after %zu iterations",
                     f->iterations);

@@ -23,7 +23,7 @@ static bool are_alike(double a, double b) { return fabs(a - b) <= SLIGHT * (fabs
 // Changes of values, by rows; `own` gets the value that each has for itself.
 static bool find_directions(Fit *f, uint32_t count, uint32_t *own)
 {
-    const size_t n = f->count;
+    const size_t n = f->open_count;
     double *Z = calloc(n * count + 1, sizeof *Z); // by columns
     if (!Z) return false;
     for (size_t j = 0; j < count; j++)
@@ -32,7 +32,8 @@ static bool find_directions(Fit *f, uint32_t count, uint32_t *own)
     for (size_t j = 0; j < count; j++)
         for (size_t k = 0; k < n; k++) {
             const double part = Z[k * count + j];
-            f->untold_changes[j * n + k] = fabs(part) > SLIGHT ? part / f->norm[k] : 0;
+            const uint32_t of = f->open[k];
+            f->untold_changes[j * f->count + of] = fabs(part) > SLIGHT ? part / f->norm[of] : 0;
         }
     free(Z);
     return true;
@@ -107,7 +108,7 @@ static const char *describe(Fit *f, const double *d)
 
 bool tr_fit_name_untold(Fit *f, tr_error *err)
 {
-    const uint32_t count = f->count - f->rank;
+    const uint32_t count = f->open_count - f->rank;
     uint32_t *own = calloc(count + 1u, sizeof *own);
     bool good = own && (!count || find_directions(f, count, own));
     for (uint32_t j = 0; good && j < count; j++) {

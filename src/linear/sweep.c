@@ -5,6 +5,7 @@
 // characteristic polynomial; a pair passes the imaginary axis where its real part vanishes, which
 // the Hurwitz determinant does there, too (T103).
 #include "base/json.h"
+#include "linear/lineariser.h"
 #include "linear/modes.h"
 #include "linear/naming.h"
 #include "num/dense.h"
@@ -70,6 +71,7 @@ static void stand_at(const Sampler *s, double value, tr_error *err)
 {
     double *inputs = tr_lineariser_inputs(s->lineariser);
     inputs[s->input] = value;
+    if (!tr_plan_within(s->lineariser->plan, inputs, err)) return;
     if (!s->placer)
         tr_lineariser_assemble(s->lineariser, err);
     else if (s->placer->place(s->placer->owner, value, inputs, s->inputs, err))
@@ -432,8 +434,23 @@ static bool name_modes(Sampler *s, tr_sweep *sweep)
     return good;
 }
 
+// Before any work: both ends are within the range of what is swept.
+static bool check_ends(const Sampler *s, const tr_sweep *sweep)
+{
+    double *inputs = tr_lineariser_inputs(s->lineariser);
+    const double ends[] = {sweep->values[0], sweep->values[sweep->rows - 1]};
+    const double before = inputs[s->input];
+    for (int i = 0; i < 2 && !has_failed(s->err); i++) {
+        inputs[s->input] = ends[i];
+        tr_plan_within(s->lineariser->plan, inputs, s->err);
+    }
+    inputs[s->input] = before;
+    return !has_failed(s->err);
+}
+
 static bool run_sweep(Sampler *s, tr_sweep *sweep)
 {
+    if (!check_ends(s, sweep)) return false;
     Sample *samples = calloc(sweep->rows, sizeof *samples);
     if (!samples) return tr_fail_memory(s->err), false;
     const bool good = fill_sweep(s, sweep, samples) && name_modes(s, sweep);

@@ -141,8 +141,8 @@ static void take_input(Tree *tree, const Pair *pair)
     const Value key = pair->key;
     Suggestion nearest = {.wanted = key.text};
     char hint[TR_HINT_SIZE];
-    tr_pairs_offer(&tree->model->fields.inputs, &nearest);
-    const Named *named = tr_pairs_find(&tree->model->fields.inputs, key.text)
+    tr_settings_offer(&tree->model->fields.inputs, &nearest);
+    const Named *named = tr_setting_find(&tree->model->fields.inputs, key.text)
                              ? tr_system_find(tree->system, key.text)
                              : NULL;
     Input *input = named ? tr_system_input(tree->system, named->meaning) : NULL;
@@ -158,8 +158,8 @@ static void take_input(Tree *tree, const Pair *pair)
         tr_fail(tree->err, TR_INVALID, key.place,
                 "the input '%.*s' is a formula of t, which no controller can set: give it a number",
                 TEXT(key.text));
-    const Pair *given = tr_pairs_find(&tree->model->fields.inputs, key.text);
-    if (given && given->replaced.given)
+    const Setting *given = tr_setting_find(&tree->model->fields.inputs, key.text);
+    if (given && tr_tree_replaced(tree, given).given)
         tr_fail(tree->err, TR_INVALID, given->value.place,
                 "the input '%.*s' is set by a controller, so a number for it has no effect: leave "
                 "one of them out",

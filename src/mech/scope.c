@@ -20,6 +20,13 @@ static bool find_pair(const Pairs *pairs, Text name, uint32_t *index)
     return found != NULL;
 }
 
+static bool find_setting(const Settings *settings, Text name, uint32_t *index)
+{
+    const Setting *found = tr_setting_find(settings, name);
+    if (found) *index = (uint32_t)(found - settings->at);
+    return found != NULL;
+}
+
 void tr_tree_refuse_name(Tree *tree, Value name, const tr_error *why)
 {
     if (text_is(name.text, "t")) // taken, but by no one of the model
@@ -36,49 +43,59 @@ static void take_name(Tree *tree, const Value *name, Expr meaning)
 }
 
 // A name that is about to get a meaning from its formula; false when it is in the making already.
-static bool begin(Tree *tree, int *state, const Pair *pair, const char *what)
+static bool begin(Tree *tree, int *state, Value name, Value value, const char *what)
 {
     if (*state == BUSY)
-        tr_fail(tree->err, TR_INVALID, pair->value.place, "the %s '%.*s' depends on itself", what,
-                TEXT(pair->key.text));
+        tr_fail(tree->err, TR_INVALID, value.place, "the %s '%.*s' depends on itself", what,
+                TEXT(name.text));
     else if (++tree->parameter_depth > MAX_PARAMETER_DEPTH)
-        tr_fail(tree->err, TR_INVALID, pair->value.place,
-                "%ss depend on each other more than %d deep", what, MAX_PARAMETER_DEPTH);
+        tr_fail(tree->err, TR_INVALID, value.place, "%ss depend on each other more than %d deep",
+                what, MAX_PARAMETER_DEPTH);
     *state = BUSY;
     return !has_failed(tree->err);
 }
 
-// An input of this kind under the name of the pair
-static void make_named(Tree *tree, const Pair *pair, tr_kind kind, double value)
+// An input of this kind under the name of the setting
+static void make_named(Tree *tree, const Setting *setting, tr_kind kind, double value)
 {
     char name[256];
     tr_error why = {0};
-    snprintf(name, sizeof name, "%.*s", WHOLE(pair->key.text));
+    snprintf(name, sizeof name, "%.*s", WHOLE(setting->name.text));
     tr_input(tree->system, name, kind, value, &why);
-    tr_tree_refuse_name(tree, pair->key, &why);
+    tr_tree_refuse_name(tree, setting->name, &why);
+}
+
+// In the long form of a setting it may be missing.
+static bool has_value(Tree *tree, const Setting *setting, const char *what)
+{
+    if (!setting->value.given)
+        tr_fail(tree->err, TR_INVALID, setting->name.place, "the %s '%.*s' has no 'value'", what,
+                TEXT(setting->name.text));
+    return setting->value.given;
 }
 
 static bool resolve_parameter(Tree *tree, uint32_t index)
 {
-    const Pair *pair = &tree->model->fields.parameters.at[index];
+    const Setting *setting = &tree->model->fields.parameters.at[index];
+    const Value name = setting->name, value = setting->value;
     int *state = &tree->parameter_state[index];
     if (*state == DONE) return true;
-    if (!begin(tree, state, pair, "parameter")) return false;
-    const Expr x = tr_tree_formula(tree, pair->value);
+    if (!has_value(tree, setting, "parameter") || !begin(tree, state, name, value, "parameter"))
+        return false;
+    const Expr x = tr_tree_formula(tree, value);
     tree->parameter_depth--;
     *state = DONE;
     if (has_failed(tree->err)) return false;
-    if (!tr_tree_is(tree, RULE_FINITE, x, pair->value.place, "'%.*s' is finite",
-                    WHOLE(pair->key.text))) {
-        tr_fail(tree->err, TR_INVALID, pair->value.place, "the parameter '%.*s' is not finite",
-                TEXT(pair->key.text));
+    if (!tr_tree_is(tree, RULE_FINITE, x, value.place, "'%.*s' is finite", WHOLE(name.text))) {
+        tr_fail(tree->err, TR_INVALID, value.place, "the parameter '%.*s' is not finite",
+                TEXT(name.text));
         return false;
     }
     if (!is_number(x)) { // depends on other parameters: follows them
-        take_name(tree, &pair->key, x);
+        take_name(tree, &name, x);
         return !has_failed(tree->err);
     }
-    make_named(tree, pair, TR_PARAMETER, value_of(x));
+    make_named(tree, setting, TR_PARAMETER, value_of(x));
     return !has_failed(tree->err);
 }
 
@@ -87,7 +104,7 @@ static bool resolve_output(Tree *tree, uint32_t index)
     const Pair *pair = &tree->model->fields.outputs.at[index];
     int *state = &tree->output_state[index];
     if (*state == DONE) return true;
-    if (!begin(tree, state, pair, "output")) return false;
+    if (!begin(tree, state, pair->key, pair->value, "output")) return false;
     const Expr x = tr_tree_formula_with(tree, pair->value, NULL, 0); // none of who asks
     tree->parameter_depth--;
     *state = DONE;
@@ -104,19 +121,18 @@ Expr tr_tree_output(Tree *tree, uint32_t index)
 
 // ---- bodies --------------------------------------------------------------------------------
 
-static void check_pairs(Tree *tree, const Pairs *pairs)
+static void check_name(Tree *tree, Value name)
 {
-    for (uint32_t i = 0; i < pairs->count; i++)
-        if (tr_is_body_quantity(tree, pairs->at[i].key.text))
-            tr_fail(tree->err, TR_INVALID, pairs->at[i].key.place, "the name '%.*s' is taken",
-                    TEXT(pairs->at[i].key.text));
+    if (tr_is_body_quantity(tree, name.text))
+        tr_fail(tree->err, TR_INVALID, name.place, "the name '%.*s' is taken", TEXT(name.text));
 }
 
 void tr_tree_check_names(Tree *tree)
 {
-    check_pairs(tree, &tree->model->fields.parameters);
-    check_pairs(tree, &tree->model->fields.inputs);
-    check_pairs(tree, &tree->model->fields.outputs);
+    const ModelFields *f = &tree->model->fields;
+    for (uint32_t i = 0; i < f->parameters.count; i++) check_name(tree, f->parameters.at[i].name);
+    for (uint32_t i = 0; i < f->inputs.count; i++) check_name(tree, f->inputs.at[i].name);
+    for (uint32_t i = 0; i < f->outputs.count; i++) check_name(tree, f->outputs.at[i].key);
 }
 
 // ---- the scope -----------------------------------------------------------------------------
@@ -149,7 +165,7 @@ static bool is_variable(const Tree *tree, Text name)
     const Joints *joints = &tree->model->fields.joints;
     for (uint32_t i = 0; i < joints->count; i++)
         if (text_equal(tr_joint_name(&joints->at[i]), name)) return true;
-    return find_pair(&tree->model->fields.inputs, name, &index) ||
+    return find_setting(&tree->model->fields.inputs, name, &index) ||
            tr_kind_find(tr_kind_of(TYPE_STATES), &tree->model->fields.states, name);
 }
 
@@ -226,7 +242,7 @@ static bool scope_name(void *owner, Text name, Expr *meaning, tr_error *err)
         return refuse_variable(tree, name, err);
     }
     uint32_t index;
-    if (tree->parameter_state && find_pair(&tree->model->fields.parameters, name, &index))
+    if (tree->parameter_state && find_setting(&tree->model->fields.parameters, name, &index))
         return resolve_parameter(tree, index) && inner.name(inner.owner, name, meaning, err);
     const bool is_upright = is_height(tree) && text_is(name, "z");
     if (tree->constants_only && (is_upright || is_variable(tree, name) || is_rate(tree, name)))
@@ -317,7 +333,7 @@ static void scope_offer(void *owner, Suggestion *suggestion)
         inner.offer(inner.owner, suggestion);
         tr_pairs_offer(&tree->model->fields.outputs, suggestion);
     }
-    tr_pairs_offer(&tree->model->fields.parameters, suggestion);
+    tr_settings_offer(&tree->model->fields.parameters, suggestion);
 }
 
 static Expr parse(Tree *tree, Value value)
@@ -422,39 +438,48 @@ static bool is_signal(const Tree *tree, Expr x)
 
 // The input that was made last follows a formula of t; noted as formulas mean it, so that a table
 // which nobody asks any more is not left.
-static void follow(Tree *tree, const Pair *pair, Expr formula)
+static void follow(Tree *tree, const Setting *setting, Expr formula)
 {
     System *s = tree->system;
     tr_error why = {0};
     const uint32_t at = s->input_count - 1;
     tr_system_follow(s, s->inputs[at].symbol, formula, &why);
-    tr_tree_refuse_name(tree, pair->key, &why);
-    tr_tree_note(tree, pair->value, s->inputs[at].signal);
+    tr_tree_refuse_name(tree, setting->name, &why);
+    tr_tree_note(tree, setting->value, s->inputs[at].signal);
 }
 
-static void make_input(Tree *tree, const Pair *pair)
+Value tr_tree_replaced(const Tree *tree, const Setting *setting)
 {
-    const Expr formula = read_signal(tree, pair->value), start = zero(tree->graph);
+    const Setting *own = tr_setting_find(&tree->model->before, setting->name.text);
+    const bool differs = own && own->value.text.at != setting->value.text.at;
+    return differs ? own->value : (Value){0};
+}
+
+static void make_input(Tree *tree, const Setting *setting)
+{
+    if (!has_value(tree, setting, "input")) return;
+    const Value name = setting->name, given = setting->value,
+                before = tr_tree_replaced(tree, setting);
+    const Expr formula = read_signal(tree, given), start = zero(tree->graph);
     const bool follows = is_signal(tree, formula);
     const Expr value = follows ? tr_replace(formula, &tree->t, &start, 1) : formula;
-    tr_tree_check_tables(tree, pair->value, value);
-    if (!has_failed(tree->err) && !tr_tree_is(tree, RULE_FINITE, value, pair->value.place,
-                                              "'%.*s' is finite", WHOLE(pair->key.text)))
-        tr_fail(tree->err, TR_INVALID, pair->value.place, "the input '%.*s' is not finite%s",
-                TEXT(pair->key.text), follows ? " at t = 0" : "");
-    make_named(tree, pair, TR_INPUT, tr_tree_value(tree, value));
+    tr_tree_check_tables(tree, given, value);
+    if (!has_failed(tree->err) &&
+        !tr_tree_is(tree, RULE_FINITE, value, given.place, "'%.*s' is finite", WHOLE(name.text)))
+        tr_fail(tree->err, TR_INVALID, given.place, "the input '%.*s' is not finite%s",
+                TEXT(name.text), follows ? " at t = 0" : "");
+    make_named(tree, setting, TR_INPUT, tr_tree_value(tree, value));
     if (has_failed(tree->err)) return;
     Input *input = &tree->system->inputs[tree->system->input_count - 1];
     if (!is_number(value)) input->guess = value;
-    if (!follows && pair->replaced.given)
-        input->rate_known = is_signal(tree, read_signal(tree, pair->replaced));
-    if (follows) follow(tree, pair, formula);
-    tr_tree_disturb_input(tree, pair->key.text);
+    if (!follows && before.given) input->rate_known = is_signal(tree, read_signal(tree, before));
+    if (follows) follow(tree, setting, formula);
+    tr_tree_disturb_input(tree, name.text);
 }
 
 static void make_inputs(Tree *tree)
 {
-    const Pairs *inputs = &tree->model->fields.inputs;
+    const Settings *inputs = &tree->model->fields.inputs;
     for (uint32_t i = 0; i < inputs->count && !has_failed(tree->err); i++)
         make_input(tree, &inputs->at[i]);
 }
@@ -477,15 +502,17 @@ static Vec named_gravity(Tree *tree, Vec g)
 
 void tr_tree_parameters(Tree *tree)
 {
-    const Pairs *parameters = &tree->model->fields.parameters;
+    const Settings *parameters = &tree->model->fields.parameters;
     tree->t = tr_input(tree->system, "t", TR_TIME, 0, tree->err);
     tr_tree_port(tree, tree->t, QUANTITY_TIME, text_of(""), "");
     make_functions(tree);
     tr_tree_tables(tree);
+    tr_model_check_units(tree->model, tree->err);
     tree->constants_only = true;
     for (uint32_t i = 0; i < parameters->count && !has_failed(tree->err); i++)
         resolve_parameter(tree, i);
     make_inputs(tree);
+    tr_tree_ranges(tree);
     tree->ground = (Pose){tr_tree_turned(tree, tree->model->fields.ground.turn),
                           tr_tree_vector(tree, tree->model->fields.ground.at, "at")};
     tree->gravity = tr_tree_vector(tree, tree->model->fields.gravity, "gravity");

@@ -408,6 +408,10 @@ void tr_tree_uncertainty(Tree *tree);              // densities, deviations and 
 // ---- scope.c: what names mean --------------------------------------------------------------
 
 void tr_tree_parameters(Tree *tree);
+// What an input was before `set` or a setting gave it another value; else it is not given.
+Value tr_tree_replaced(const Tree *tree, const Setting *input);
+// Their ranges, units and words, and whether they are within the first.
+void tr_tree_ranges(Tree *tree);
 Expr tr_tree_formula(Tree *tree, Value value);
 Expr tr_tree_constant(Tree *tree, Value value, const char *what); // of parameters alone, finite
 // With names that mean something in this formula alone

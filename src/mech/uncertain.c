@@ -90,8 +90,8 @@ static void make_densities(Tree *tree)
         const Value key = noise->at[i].key;
         Suggestion nearest = {.wanted = key.text};
         char hint[TR_HINT_SIZE];
-        if (tr_pairs_find(&tree->model->fields.inputs, key.text)) continue;
-        tr_pairs_offer(&tree->model->fields.inputs, &nearest);
+        if (tr_setting_find(&tree->model->fields.inputs, key.text)) continue;
+        tr_settings_offer(&tree->model->fields.inputs, &nearest);
         tr_fail(tree->err, TR_INVALID, key.place,
                 "'noise' is for inputs: there is no input '%.*s'%s", TEXT(key.text),
                 tr_model_hint(tree->model, &nearest, hint));

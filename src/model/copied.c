@@ -125,14 +125,8 @@ static Value copy_key(Naming *n, const Field *field, Value key)
     return key;
 }
 
-// What the including file says in its own words stands as it is.
 static Value copy_pair_value(Naming *n, const Field *field, const Pair *pair)
 {
-    const Field *of = tr_kind_model()->fields;
-    const bool is_top = field >= of && field < of + tr_kind_model()->field_count;
-    Given *set = is_top && !field->names ? tr_given(&n->set, pair->key.text) : NULL;
-    if (set) set->used = true;
-    if (set) return set->is;
     Value value = pair->value;
     const Locals locals = {field->locals, field->names == NAMES_HEADS ? pair->key.text : (Text){0}};
     if (!field->free) return tr_renamed(n, value, locals);
@@ -189,6 +183,15 @@ static const Pairs *local_keys(const Kind *kind, const void *thing)
     return NULL;
 }
 
+// What the including file says of a parameter or an input stands as it is.
+static void take_set(const Naming *n, Text name, Setting *setting)
+{
+    Given *set = tr_given(&n->set, name);
+    if (!set) return;
+    set->used = true;
+    setting->value = set->is;
+}
+
 static bool copy_things(Naming *n, const Field *field, const AnyList *from, void *to, bool said)
 {
     const Kind *kind = tr_kind_of(field->type);
@@ -202,6 +205,7 @@ static bool copy_things(Naming *n, const Field *field, const AnyList *from, void
         const Pairs *outer = n->local;
         n->local = local_keys(kind, thing);
         if (made) copy_fields(n, kind, thing, made, false);
+        if (made && is_setting_kind(kind)) take_set(n, thing->text, made);
         n->local = outer;
     }
     return !has_failed(n->err);

@@ -113,6 +113,11 @@ static void write_thing(Writer *w, Text key, const Kind *kind, const void *thing
     tr_buffer_print(w->out, " {}\n");
 }
 
+static bool is_short(const Setting *s)
+{
+    return !s->min.given && !s->max.given && !s->unit.given && !s->doc.given;
+}
+
 static void write_things(Writer *w, const Field *field, const Kind *kind, const AnyList *list)
 {
     if (!list->count) return;
@@ -121,7 +126,10 @@ static void write_things(Writer *w, const Field *field, const Kind *kind, const 
     w->depth++;
     for (uint32_t i = 0; i < list->count; i++) {
         const Value *thing = (const void *)(list->at + i * kind->size);
-        write_thing(w, thing->text, kind, thing);
+        if (is_setting_kind(kind) && is_short((const Setting *)(const void *)thing))
+            write_value(w, thing->text, ((const Setting *)(const void *)thing)->value.text);
+        else
+            write_thing(w, thing->text, kind, thing);
     }
     w->depth--;
 }

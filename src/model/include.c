@@ -67,7 +67,7 @@ static void offer_names(const Names *names, Suggestion *nearest)
 
 static bool is_settable(const ModelFields *part, Text name)
 {
-    return tr_pairs_find(&part->parameters, name) || tr_pairs_find(&part->inputs, name);
+    return tr_setting_find(&part->parameters, name) || tr_setting_find(&part->inputs, name);
 }
 
 // To the names that are bound or to those that are set, each once
@@ -117,7 +117,7 @@ static bool check_bound(Including *in, const ModelFields *part, const Naming *n)
             known = (k == is.length || is.at[k] == '.') &&
                     tr_names_find(n->others, (Text){is.at, k}) != NO_NAME;
         offer_names(n->others, &nearest);
-        if (tr_pairs_find(&part->parameters, given->name.text))
+        if (tr_setting_find(&part->parameters, given->name.text))
             tr_fail(in->err, TR_INVALID, given->name.place,
                     "'%.*s' is a parameter: it is given by 'set', not by 'bind'",
                     TEXT(given->name.text));
@@ -140,8 +140,8 @@ static bool check_used(Including *in, const Include *include, const ModelFields 
     for (uint32_t i = 0; i < n->set.count; i++) {
         const Value name = n->set.at[i].name;
         Suggestion nearest = {.wanted = name.text};
-        tr_pairs_offer(&part->parameters, &nearest);
-        tr_pairs_offer(&part->inputs, &nearest);
+        tr_settings_offer(&part->parameters, &nearest);
+        tr_settings_offer(&part->inputs, &nearest);
         if (n->set.at[i].used) continue;
         tr_fail(in->err, TR_INVALID, name.place, "'%.*s' has no parameter or input '%.*s'%s",
                 TEXT(file), TEXT(name.text), tr_hint(&nearest, hint));

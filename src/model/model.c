@@ -25,6 +25,8 @@
 
 const Kind tr_kinds[] = {
     KIND_ROW("model", ModelFields, TYPE_TEXT, false), // the top: held by nothing
+    KIND_ROW("parameters", Setting, TYPE_PARAMETERS, true),
+    KIND_ROW("inputs", Setting, TYPE_INPUTS, true),
     KIND_ROW("include", Include, TYPE_INCLUDES, true),
     KIND_ROW("each", Each, TYPE_EACH, true),
     KIND_ROW("tables", NamedTable, TYPE_TABLES, true),
@@ -194,6 +196,17 @@ void tr_pairs_offer(const Pairs *pairs, Suggestion *suggestion)
     for (uint32_t i = 0; i < pairs->count; i++) tr_suggest(suggestion, pairs->at[i].key.text);
 }
 
+Setting *tr_setting_find(const Settings *settings, Text name)
+{
+    return (Setting *)(void *)find((const AnyList *)(const void *)settings, sizeof(Setting), name);
+}
+
+void tr_settings_offer(const Settings *settings, Suggestion *suggestion)
+{
+    for (uint32_t i = 0; i < settings->count; i++)
+        tr_suggest(suggestion, settings->at[i].name.text);
+}
+
 // ---- what names stand for ------------------------------------------------------------------
 
 static bool is_coordinate(const Model *model, Text name)
@@ -347,14 +360,20 @@ static bool refuse_path(const Kind *kind, Text key, Place place, tr_error *err)
 // A role that is set to the word `passive`.
 static void make_passive(Role *role) { role->torque = role->motion = role->rate = (Pairs){0}; }
 
+static bool refuse_nameless(const Field *field, Place place, tr_error *err)
+{
+    tr_fail(err, TR_INVALID, place, "'%s' holds values by name: %s/NAME is missing", field->key,
+            field->key);
+    return false;
+}
+
 // Only what holds values by name has a rest of the path, and that it must have.
 static bool put_last(Model *model, const Field *field, void *at, Text rest, Value value,
                      tr_error *err)
 {
     const Value name = {.text = rest, .given = true};
     if (field->type == TYPE_PAIRS && !rest.length)
-        tr_fail(err, TR_INVALID, value.place, "'%s' holds values by name: %s/NAME is missing",
-                field->key, field->key);
+        refuse_nameless(field, value.place, err);
     else if (field->type != TYPE_PAIRS && field->type != TYPE_PARTS && rest.length)
         tr_fail(err, TR_INVALID, value.place, "'%s' is one value: there is no '%.*s' in it",
                 field->key, TEXT(rest));
@@ -381,8 +400,11 @@ static bool put_at(Model *model, Text path, Value value, tr_error *err)
             continue;
         }
         name.text = next_part(&path);
+        if (is_setting_kind(inner) && !name.text.length)
+            return refuse_nameless(field, value.place, err);
         thing = tr_kind_add(model, inner, thing, name, err);
         if (!thing) return false;
+        if (!path.length && is_setting_kind(inner)) path = text_of("value");
         if (!path.length && inner->type == TYPE_ROLES && text_is(value.text, "passive"))
             return make_passive((Role *)(void *)thing), true;
     }

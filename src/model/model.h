@@ -17,7 +17,6 @@ typedef struct Value {
 
 typedef struct Pair {
     Value key, value;
-    Value replaced; // what the file says, where a case or a setting says something else
 } Pair;
 
 // Lists that grow: `at` is an array of `count`. Things that have names are found by them, in long
@@ -43,6 +42,8 @@ typedef LIST_OF(char) AnyList; // the layout that all lists share
 #define MEMBER_LIST        Values
 #define MEMBER_PAIRS       Pairs
 #define MEMBER_PARTS       Pairs // one formula alone has an empty key
+#define MEMBER_PARAMETERS  Settings
+#define MEMBER_INPUTS      Settings
 #define MEMBER_JOINT       Joint
 #define MEMBER_INERTIA     Inertia
 #define MEMBER_BEAM        Beam
@@ -76,6 +77,7 @@ typedef LIST_OF(char) AnyList; // the layout that all lists share
 #define NAMED(Kind, Kinds)    \
     typedef struct Kind Kind; \
     typedef LIST_OF(Kind) Kinds
+NAMED(Setting, Settings);
 NAMED(Joint, Joints);
 NAMED(Shape, Shapes);
 NAMED(Body, Bodies);
@@ -126,8 +128,11 @@ typedef struct Included {
     Text text;
 } Included;
 
+typedef tr_model Model;
+
 struct tr_model {
     ModelFields fields;
+    Settings before; // of a variant: inputs as they were before `set` and settings
     Arena arena;
     const char *path;           // NULL when it was built by calls
     Text text;                  // what was read; nothing once calls have changed it
@@ -143,7 +148,6 @@ struct tr_model {
     const char *told_included; // of them, in one line; NULL: none
     Arena origins;             // what places in these files point to
 };
-typedef tr_model Model;
 
 // What kinds of fields there are, for the reader and the reference; scalars up to TYPE_TEXT.
 typedef enum FieldType {
@@ -157,6 +161,8 @@ typedef enum FieldType {
     TYPE_LIST,
     TYPE_PAIRS,
     TYPE_PARTS,
+    TYPE_PARAMETERS,
+    TYPE_INPUTS,
     TYPE_JOINT,
     TYPE_JOINTS,
     TYPE_ELASTIC,
@@ -261,6 +267,17 @@ bool tr_list_index(Model *model, void *list, size_t size, tr_error *err);
 // The pair of this name, or NULL; and all their names as what was perhaps meant.
 Pair *tr_pairs_find(const Pairs *pairs, Text name);
 void tr_pairs_offer(const Pairs *pairs, Suggestion *suggestion);
+
+// The parameter or input of this name, or NULL; and all their names as what was perhaps meant. They
+// may be a value alone.
+Setting *tr_setting_find(const Settings *settings, Text name);
+void tr_settings_offer(const Settings *settings, Suggestion *suggestion);
+static inline bool is_setting_kind(const Kind *kind)
+{
+    return kind->type == TYPE_PARAMETERS || kind->type == TYPE_INPUTS;
+}
+// Whether units agree where a parameter or an input stands alone for a field, or minus it.
+bool tr_model_check_units(const Model *model, tr_error *err);
 
 // What a name stands for in the model, "a contact"; NULL when it stands for nothing.
 const char *tr_model_what(const Model *model, Text name);

@@ -197,6 +197,11 @@ static bool read_pairs(Reader *r, const Field *field, void *at)
     while (next(r) && r->event.type != YAML_MAPPING_END_EVENT) {
         Value key, value;
         if (!read_key(r, title, &key) || !next(r)) return false;
+        if (is_map(r) && strcmp(field->key, "set") == 0)
+            return WRONG(r, here(r),
+                         "'set' holds values alone, as in '%.*s: 1': ranges and units stand in "
+                         "'parameters'",
+                         TEXT(key.text));
         if (!read_scalar(r, key.text, &value)) return false;
         if (!tr_field_put(r->model, field, at, key, value, false, r->err)) return false;
     }
@@ -272,10 +277,13 @@ static bool refuse_twin(Reader *r, const Field *field, Text title, Value key, bo
     return WRONG(r, key.place, "'%.*s' stands twice in '%.*s'", TEXT(key.text), TEXT(title));
 }
 
-// A role may be the word `passive`; what differs between copies is lists alone.
+// A role may be the word `passive`, a parameter or an input its value alone; what differs between
+// copies is lists alone.
 static bool read_thing(Reader *r, const Kind *kind, void *thing, Text title)
 {
     Value word;
+    if (is_setting_kind(kind) && !is_map(r))
+        return read_scalar(r, title, &((Setting *)thing)->value);
     if (kind->type == TYPE_EACH && !is_map(r))
         return read_list(r, kind->fields, &((Each *)thing)->values);
     if (kind->type != TYPE_ROLES || !is_scalar(r)) return read_map(r, kind, thing, title);

@@ -84,13 +84,14 @@ static void write_value(Json *j, const Field *field)
     }
 }
 
-// A thing of a kind, or the one word or list that may stand in its place
+// A thing of a kind, or the one word, list or value that may stand in its place
 static void write_thing(Json *j, const Kind *kind)
 {
     const Field *list = kind->type == TYPE_EACH ? kind->fields : NULL;
     const Field *word = kind->type == TYPE_SURFACE ? tr_kind_field(kind, text_of("kind")) : NULL;
     const char *words = kind->type == TYPE_ROLES ? "passive" : word ? word->unit : NULL;
-    if (!words && !list) {
+    const bool is_setting = is_setting_kind(kind);
+    if (!words && !list && !is_setting) {
         write_reference(j, kind);
         return;
     }
@@ -98,6 +99,8 @@ static void write_thing(Json *j, const Kind *kind)
     tr_json_open(j, NULL, '{');
     if (list)
         write_value(j, list);
+    else if (is_setting)
+        write_types(j, NULL);
     else
         write_choice(j, words);
     tr_json_close(j, '}');

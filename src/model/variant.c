@@ -103,14 +103,13 @@ static bool merge(Model *model, const Field *field, Pairs *into, const Pairs *fr
 static bool set_value(Model *model, const Pair *pair, tr_status blame, tr_error *err)
 {
     ModelFields *f = &model->fields;
-    Pair *old = tr_pairs_find(&f->parameters, pair->key.text);
-    if (!old) old = tr_pairs_find(&f->inputs, pair->key.text);
-    if (old && !old->replaced.given) old->replaced = old->value;
+    Setting *old = tr_setting_find(&f->parameters, pair->key.text);
+    if (!old) old = tr_setting_find(&f->inputs, pair->key.text);
     if (old) return old->value = pair->value, true;
     Suggestion nearest = {.wanted = pair->key.text};
     char hint[TR_HINT_SIZE];
-    tr_pairs_offer(&f->parameters, &nearest);
-    tr_pairs_offer(&f->inputs, &nearest);
+    tr_settings_offer(&f->parameters, &nearest);
+    tr_settings_offer(&f->inputs, &nearest);
     tr_fail(err, blame, pair->key.place, "there is no parameter or input '%.*s'%s",
             TEXT(pair->key.text), tr_model_hint(model, &nearest, hint));
     return false;
@@ -191,10 +190,31 @@ static bool set_things(Model *model, FieldType type, void *into, const void *fro
     return true;
 }
 
+// Of an input that is there, the parts that are given
+static bool set_inputs(Model *model, Settings *into, const Settings *from, tr_error *err)
+{
+    const Kind *kind = tr_kind_of(TYPE_INPUTS);
+    for (uint32_t i = 0; i < from->count; i++) {
+        const char *thing = (const char *)&from->at[i];
+        char *own = tr_kind_add(model, kind, into, from->at[i].name, err);
+        if (!own) return false;
+        for (size_t k = 0; k < kind->field_count; k++) {
+            const Value *part = (const void *)(thing + kind->fields[k].offset);
+            if (part->given) *(Value *)(void *)(own + kind->fields[k].offset) = *part;
+        }
+    }
+    return true;
+}
+
+static bool note_before(Model *model, tr_error *err)
+{
+    return copy_list(model, tr_kind_of(TYPE_INPUTS), &model->before, &model->fields.inputs, err);
+}
+
 static bool apply_case(Model *model, const Case *c, tr_error *err)
 {
     ModelFields *f = &model->fields;
-    if (!merge(model, field_called("inputs"), &f->inputs, &c->inputs, err)) return false;
+    if (!set_inputs(model, &f->inputs, &c->inputs, err) || !note_before(model, err)) return false;
     for (uint32_t i = 0; i < c->set.count; i++)
         if (!set_value(model, &c->set.at[i], TR_INVALID, err)) return false;
     if (!leave_out(model, &c->without, err)) return false;
@@ -249,6 +269,7 @@ static bool add_field(Model *model, const Field *field, void *into, const void *
     switch (field->type) {
     case TYPE_PAIRS: return merge(model, field, into, from, err);
     case TYPE_LIST: return unite(model, field, into, from, err);
+    case TYPE_INPUTS: return set_inputs(model, into, from, err);
     case TYPE_ROLES:
     case TYPE_CONTROLLERS: return set_things(model, field->type, into, from, err);
     case TYPE_REACTIONS:
@@ -359,7 +380,7 @@ Model *tr_model_variant(const Model *model, const tr_derive_options *o, tr_error
     Model *twin = tr_model_flat(model, o->allowed, o->allowed_count, err);
     if (!twin) return NULL;
     const Cases *cases = &twin->fields.cases;
-    if (choose_case(twin, o->case_name, err) && add_files(twin, o, err) &&
+    if (note_before(twin, err) && choose_case(twin, o->case_name, err) && add_files(twin, o, err) &&
         (!cases->count || apply_case(twin, &cases->at[0], err)) && set_values(twin, o, err))
         return twin;
     tr_model_free(twin);

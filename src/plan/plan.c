@@ -304,13 +304,42 @@ bool tr_plan_follow(Plan *plan, const bool *is_set, double *values, tr_error *er
            follow(plan, false, is_set, values, err) && follow(plan, true, is_set, values, err);
 }
 
-bool tr_plan_permits(Plan *plan, const double *values, tr_error *err)
+static bool permits(Plan *plan, const double *values, bool ranges_alone, tr_error *err)
 {
     if (has_failed(err) || !make_formulas(plan, err)) return false;
     double *out = evaluate_formulas(plan->conditions, values, err);
-    const bool good = out ? tr_system_allows(plan->system, out, values, err) : !has_failed(err);
+    const bool good = !out           ? !has_failed(err)
+                      : ranges_alone ? tr_system_within(plan->system, out, values, err)
+                                     : tr_system_allows(plan->system, out, values, err);
     free(out);
     return good;
+}
+
+bool tr_plan_permits(Plan *plan, const double *values, tr_error *err)
+{
+    return permits(plan, values, false, err);
+}
+
+static bool has_ranges(const System *s)
+{
+    for (uint32_t i = 0; i < s->condition_count; i++)
+        if (s->conditions[i].rule == RULE_WITHIN) return true;
+    return false;
+}
+
+bool tr_plan_within(Plan *plan, const double *values, tr_error *err)
+{
+    if (!has_ranges(plan->system)) return !has_failed(err);
+    return permits(plan, values, true, err);
+}
+
+bool tr_plan_takes(Plan *plan, uint32_t input, const double *values, tr_error *err)
+{
+    const Input *at = &plan->system->inputs[input];
+    const bool is_plain =
+        (!at->least.id || is_number(at->least)) && (!at->most.id || is_number(at->most));
+    if (is_plain && values[input] >= at->port.min && values[input] <= at->port.max) return true;
+    return tr_plan_within(plan, values, err);
 }
 
 // ---- charts --------------------------------------------------------------------------------

@@ -7,6 +7,7 @@
 #include "sim/filter.h"
 #include "sim/sample.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -181,6 +182,28 @@ static void describe_rows(Json *j, const Certificate *c)
     tr_json_text(j, "rows_sha256", c->rows->sha256);
 }
 
+// What the model says of them besides: unit, range and words
+void tr_describe_ports(Json *j, const System *system)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < system->input_count; i++) {
+        const Input *input = &system->inputs[i];
+        const Port *port = &input->port;
+        if (!is_setting(input) || !is_declared(port)) continue;
+        if (!any) tr_json_open(j, "ports", '{');
+        any = true;
+        tr_json_open(j, input->name, '{');
+        tr_json_text(j, "kind", input->kind == TR_INPUT ? "input" : "parameter");
+        tr_json_number(j, "value", input->value);
+        if (port->unit[0]) tr_json_text(j, "unit", port->unit);
+        if (isfinite(port->min)) tr_json_number(j, "min", port->min);
+        if (isfinite(port->max)) tr_json_number(j, "max", port->max);
+        if (port->doc[0]) tr_json_text(j, "doc", port->doc);
+        tr_json_close(j, '}');
+    }
+    if (any) tr_json_close(j, '}');
+}
+
 static void describe_parameters(Json *j, const System *system)
 {
     tr_json_open(j, "parameters", '{');
@@ -337,6 +360,7 @@ void tr_certificate_text(const Certificate *c, Buffer *text)
     describe_source(&j, system);
     describe_rows(&j, c);
     describe_parameters(&j, system);
+    tr_describe_ports(&j, system);
     describe_samples(&j, c->run);
     describe_start(&j, c->mover->flow);
     describe_events(&j, c);

@@ -43,5 +43,8 @@ bool tr_certificate_is_of(Text certificate, const char *bytes, size_t length, tr
 
 // The case and the settings that a system was derived with, as members of an object.
 void tr_describe_case(Json *j, const System *system);
+// The parameters and inputs of which the model says more than a value, likewise; nothing when there
+// are none.
+void tr_describe_ports(Json *j, const System *system);
 
 #endif

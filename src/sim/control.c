@@ -36,6 +36,15 @@ static bool follows(const Flow *flow, uint32_t input)
     return follower != NO_INPUT && flow->inputs[follower] != 0;
 }
 
+bool tr_control_within(const Flow *flow, uint32_t input, double t, tr_error *err)
+{
+    tr_error own = {0};
+    if (tr_plan_takes(flow->plan, input, flow->inputs, &own)) return true;
+    tr_fail(err, TR_FAILED, place_at(own.line, own.column),
+            "what the controller sets at t = %.6g is out of a range: %.400s", t, own.text);
+    return false;
+}
+
 bool tr_control_call(Control *c, Flow *flow, tr_instant now, bool *changed, tr_error *err)
 {
     *changed = false;
@@ -54,6 +63,7 @@ bool tr_control_call(Control *c, Flow *flow, tr_instant now, bool *changed, tr_e
         if (!followed && c->setting[i] == flow->inputs[c->place[i]]) continue;
         flow->inputs[c->place[i]] = c->setting[i];
         if (followed) flow->inputs[tr_system_follower(flow->system, c->place[i])] = 0;
+        if (!tr_control_within(flow, c->place[i], now.t, err)) return false;
         *changed = true;
     }
     return true;

@@ -22,5 +22,7 @@ void tr_control_end(Control *control);
 // when the run must stop: with words, or because it said so.
 bool tr_control_call(Control *control, Flow *flow, tr_instant instant, bool *changed,
                      tr_error *err);
+// Whether an input that a controller has just set is within its range; else words.
+bool tr_control_within(const Flow *flow, uint32_t input, double t, tr_error *err);
 
 #endif

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/sample.h"
 
+#include "sim/control.h"
+
 #include "num/dense.h"
 #include "sim/normal.h"
 
@@ -119,6 +121,17 @@ static bool commit(Run *run, const double *next, bool *felt)
     return set;
 }
 
+// What controllers set, against the ranges of these inputs
+static bool are_within(const Run *run, tr_error *err)
+{
+    const System *s = run->plan->system;
+    for (uint32_t i = 0; i < s->held_count; i++)
+        if (s->inputs[s->held[i].input].kind == TR_INPUT &&
+            !tr_control_within(run->flow, s->held[i].input, run->mover->t, err))
+            return false;
+    return true;
+}
+
 static bool sample(Run *run, double *values, tr_error *err)
 {
     const double *next =
@@ -129,6 +142,7 @@ static bool sample(Run *run, double *values, tr_error *err)
     if (!check(run, next, err)) return false;
     go_on(run);
     const bool set = commit(run, next, &felt);
+    if (set && !are_within(run, err)) return false;
     if (felt && !tr_run_accept(run, "a controller or a sensor", err)) return false;
     return !set || !run->events.uses_inputs || tr_run_find_events(run, err);
 }

@@ -144,6 +144,7 @@ static void write_row(Family *f, const double *u, double residual, bool is_fold,
     Steady *p = f->p;
     uint32_t count = 0;
     double stability = (double)NAN;
+    if (!tr_steady_within(p, u, err)) return;
     tr_steady_columns(p, u, f->row + 1);
     for (uint32_t i = 0; i < p->frees; i++)
         f->row[1 + p->flow->column_count + i] = u[p->states + p->generators + i];
@@ -297,6 +298,8 @@ static bool begin(Family *f, const tr_steady_options *o, tr_error *err)
 {
     Steady *p = f->p;
     tr_steady_guess(p, f->here.u);
+    f->here.u[p->unknowns] = f->to;
+    if (!tr_steady_within(p, f->here.u, err)) return false; // nobody waits for that
     f->here.u[p->unknowns] = f->from;
     const Outcome out = tr_steady_solve(p, f->here.u, NULL);
     if (!tr_steady_accept(p, f->here.u, &out, err)) return false;
@@ -391,7 +394,7 @@ bool tr_steady_sweep(const System *system, const tr_steady_options *options,
         name_columns(&f);
         if (begin(&f, &o, err)) follow(&f, err);
     }
-    close_rows(&f, err);
+    if (f.p) close_rows(&f, err);
     tr_steady_close(f.p);
     free(f.weight);
     free(f.row);

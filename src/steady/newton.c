@@ -416,6 +416,18 @@ static void say_where(const Steady *p, const Outcome *out, char *line, size_t si
                  p->hold_names[i - n - p->rows - p->quaternions], off);
 }
 
+bool tr_steady_within(Steady *p, const double *u, tr_error *err)
+{
+    tr_error own = {0};
+    char at[120] = "";
+    put(p, u);
+    if (tr_plan_within(p->plan, p->in, &own)) return true;
+    if (p->swept) snprintf(at, sizeof at, " at %.60s = %.6g", p->swept, u[p->unknowns]);
+    tr_fail(err, own.status, place_at(own.line, own.column),
+            "the steady motion%s is out of a range: %.400s", at, own.text);
+    return false;
+}
+
 bool tr_steady_accept(Steady *p, const double *u, const Outcome *out, tr_error *err)
 {
     char words[300], at[120] = "";
@@ -447,6 +459,8 @@ bool tr_steady_accept(Steady *p, const double *u, const Outcome *out, tr_error *
                 "no steady motion%s: the rate of '%.80s' changes with time alone, by %.3g per "
                 "second",
                 at, tr_steady_name(p, out->drifting), out->drift);
+    else
+        tr_steady_within(p, u, err);
     return !has_failed(err);
 }
 

@@ -83,6 +83,8 @@ const double *tr_steady_hold_slopes(Steady *steady, const double *u);
 // Why it failed, or has more unknowns than equations; false when it did. `s` is told when it is
 // finite.
 bool tr_steady_accept(Steady *steady, const double *u, const Outcome *outcome, tr_error *err);
+// Whether what is free and what is swept are within their ranges at u; else words.
+bool tr_steady_within(Steady *steady, const double *u, tr_error *err);
 // The unit vector, in the metric of `weight`, along which the equations hold at a solution u; false
 // when there is no such or are several.
 bool tr_steady_tangent(Steady *steady, const double *u, const double *weight, double *tangent);

@@ -4,6 +4,7 @@
 
 #include "expr/walk.h"
 #include "plan/uneven.h"
+#include "sim/certificate.h"
 #include "sim/watch.h"
 #include "tell/eval.h"
 
@@ -275,6 +276,7 @@ static void derive_json(Json *j, const System *s, const Facts *f)
     tr_json_close(j, '}');
     tr_json_number(j, "nodes", s->graph->count);
     tr_json_number(j, "seconds", s->seconds);
+    tr_describe_ports(j, s);
     if (f->findings) derive_findings(j, f);
     if (f->flow) {
         tr_json_open(j, "open", '['), list_marked(&names, f->flow, START_OPEN, false);
@@ -334,6 +336,34 @@ static void derive_rows(Json *j, const System *s, const Facts *f)
     tell_table_one(b, f);
 }
 
+// "m = 1 kg, 0.5 to 2: payload", on one line whatever the words are
+static void tell_port(Buffer *b, const Input *input)
+{
+    const Port *port = &input->port;
+    const bool has_unit = port->unit[0] && strcmp(port->unit, "1") != 0;
+    const bool has_least = isfinite(port->min), has_most = isfinite(port->max);
+    tr_buffer_print(b, "%s = ", input->name);
+    tr_buffer_number(b, input->value);
+    if (has_unit) tr_buffer_print(b, " %s", port->unit);
+    if (has_least) tr_buffer_print(b, ", from ");
+    if (has_least) tr_buffer_number(b, port->min);
+    if (has_most) tr_buffer_print(b, has_least ? " to " : ", up to ");
+    if (has_most) tr_buffer_number(b, port->max);
+    if (has_least && !has_most) tr_buffer_print(b, " on");
+    if (port->doc[0]) tr_buffer_print(b, ": ");
+    for (const char *c = port->doc; *c; c++) tr_buffer_add(b, is_space(*c) ? " " : c, 1);
+    tr_buffer_print(b, "\n");
+}
+
+static void tell_ports(Buffer *b, const System *s, int width)
+{
+    for (uint32_t i = 0; i < s->input_count; i++) {
+        if (!is_setting(&s->inputs[i]) || !is_declared(&s->inputs[i].port)) continue;
+        tr_buffer_print(b, "%-*s ", width, s->inputs[i].kind == TR_INPUT ? "input" : "parameter");
+        tell_port(b, &s->inputs[i]);
+    }
+}
+
 static void derive_words(Json *j, const System *s, const Facts *f)
 {
     Buffer *b = &j->text;
@@ -352,6 +382,8 @@ static void derive_words(Json *j, const System *s, const Facts *f)
     b->digits = 4;
     tr_buffer_number(b, 1e3 * s->seconds);
     tr_buffer_print(b, " ms, %u nodes\n", s->graph->count);
+    b->digits = s->digits;
+    tell_ports(b, s, 19);
     if (strcmp(verdict(f), "ok") != 0)
         tr_buffer_print(b, "verdict             %s: see trundle check\n", verdict(f));
 }
@@ -616,6 +648,7 @@ static void check_words(Json *j, const System *s, const Facts *f)
     if (s->missing) tr_buffer_print(b, "%s cannot be read: drawn as a box\n", s->missing);
     tell_cuts(j, s);
     if (f->chart) tell_constraints(j, s, f);
+    if (!s->digits) tell_ports(b, s, 0); // where more is asked for
 }
 
 // Whether a run gets on from the start: no table is left there, and no wheel touches twice or in a

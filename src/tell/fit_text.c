@@ -25,11 +25,20 @@ static void write_rounded(Buffer *b, double value)
     tr_buffer_print(b, "%s", number);
 }
 
-static void write_value(Buffer *b, const tr_fit_value *v)
+static const char *bound_word(int held) { return held < 0 ? "min" : "max"; }
+
+static void write_value(Buffer *b, const tr_fit *f, size_t k)
 {
+    const tr_fit_value *v = &f->values[k];
+    const Fit *fit = (const Fit *)f;
+    const Port *port = &fit->system->inputs[fit->input[k]].port;
+    const bool has_unit = port->unit[0] && strcmp(port->unit, "1") != 0;
     tr_buffer_print(b, "%-8s %s ", "found", v->name);
     tr_buffer_number(b, v->value);
-    if (isfinite(v->sd)) {
+    if (has_unit) tr_buffer_print(b, " %s", port->unit);
+    if (f->held[k]) {
+        tr_buffer_print(b, ", its %s: the data would have it beyond", bound_word(f->held[k]));
+    } else if (isfinite(v->sd)) {
         tr_buffer_print(b, " +- ");
         write_rounded(b, v->sd);
     } else
@@ -51,7 +60,7 @@ static void write_correlations(Buffer *b, const tr_fit *f)
     for (size_t k = 1; k < f->count; k++) {
         size_t others = 0;
         for (size_t l = 0; l < k; l++) {
-            if (!isfinite(f->values[k].sd + f->values[l].sd)) continue;
+            if (!isfinite(f->values[k].sd + f->values[l].sd) || f->held[k] || f->held[l]) continue;
             if (!others++) tr_buffer_print(b, "%-8s %s", "alike", f->values[k].name);
             tr_buffer_print(b, "%s %s ", others > 1 ? "," : ":", f->values[l].name);
             write_rounded(b, correlation(f, k, l));
@@ -82,7 +91,7 @@ static bool are_given(const tr_fit *f)
 static void write_words(Buffer *b, const tr_fit *f)
 {
     b->digits = ((const Fit *)f)->system->digits;
-    for (size_t k = 0; k < f->count; k++) write_value(b, &f->values[k]);
+    for (size_t k = 0; k < f->count; k++) write_value(b, f, k);
     write_correlations(b, f);
     for (size_t j = 0; j < f->untold_count; j++)
         tr_buffer_print(b, "%-8s %s\n", "untold", f->untold[j]);
@@ -107,6 +116,7 @@ static void tell_values(Json *j, const tr_fit *f)
         tr_json_number(j, "value", v->value);
         tr_json_number(j, "sd", v->sd);
         tr_json_number(j, "start", v->start);
+        if (f->held[k]) tr_json_text(j, "held", bound_word(f->held[k]));
         if (isfinite(v->prior)) tr_json_number(j, "prior", v->prior);
         if (isfinite(v->prior)) tr_json_number(j, "prior_sd", v->prior_sd);
         tr_json_close(j, '}');
@@ -202,8 +212,11 @@ static void write_group(Buffer *b, const tr_fit *f, const char *key, const char 
         any = true;
         tr_buffer_print(b, "  %s: ", v->name + strlen(prefix));
         tr_buffer_number(b, v->value);
-        tr_buffer_print(b, isfinite(v->sd) ? "  # +- " : "  # the data cannot tell it");
-        if (isfinite(v->sd)) write_rounded(b, v->sd);
+        if (f->held[k])
+            tr_buffer_print(b, "  # its %s", bound_word(f->held[k]));
+        else
+            tr_buffer_print(b, isfinite(v->sd) ? "  # +- " : "  # the data cannot tell it");
+        if (isfinite(v->sd) && !f->held[k]) write_rounded(b, v->sd);
         tr_buffer_print(b, "\n");
     }
 }

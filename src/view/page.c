@@ -320,6 +320,8 @@ static void describe_model(Json *j, const System *system)
         tr_json_open(j, NULL, '{');
         tr_json_text(j, "name", input->name);
         tr_json_number(j, "value", input->value);
+        if (input->port.unit[0]) tr_json_text(j, "unit", input->port.unit);
+        if (input->port.doc[0]) tr_json_text(j, "doc", input->port.doc);
         tr_json_close(j, '}');
     }
     tr_json_close(j, ']');

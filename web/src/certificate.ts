@@ -247,16 +247,19 @@ export function fillParameters(report: Report): void {
     const panel = find("parameters");
     if (!report.parameters.length)
         panel.replaceChildren(make("p", { class: "quiet", text: "The model has no parameters." }));
-    else
+    else {
+        const told = report.parameters.some(({ doc }) => doc);
         panel.replaceChildren(
             table(
-                ["Name", "Value"],
-                report.parameters.map(({ name, value }) => [
+                told ? ["Name", "Value", "What it is"] : ["Name", "Value"],
+                report.parameters.map(({ name, value, unit, doc }) => [
                     name,
-                    value === null ? "–" : exact(value),
+                    (value === null ? "–" : exact(value)) + (unit && unit !== "1" ? ` ${unit}` : ""),
+                    ...(told ? [doc ?? ""] : []),
                 ]),
             ),
         );
+    }
 }
 
 export function fillModel(report: Report): void {

@@ -132,7 +132,7 @@ export interface Report {
     columns: Column[];
     scene: SceneData;
     certificate: Certificate | null;
-    parameters: { name: string; value: number | null }[];
+    parameters: { name: string; value: number | null; unit?: string; doc?: string }[];
     model: { file: string; sha256: string; text: string };
     case: string;
     settings: { name: string; formula: string }[];
