@@ -319,11 +319,10 @@ static Forces forces_of_boyer(System *s)
              times(vector_of(s, "0", "0", "J_w"), rate.z)));
     const Vector lever = vector_of(s, "-J_w*sin(alpha)*cos(r1)", "-J_w*cos(alpha)*cos(r1)",
                                    "-J_w*sin(r1)"),
-                 weight = times(vector_of(s, "1 - 2*(frame.qx^2 + frame.qy^2)",
+                 lifted = times(vector_of(s, "1 - 2*(frame.qx^2 + frame.qy^2)",
                                           "2*(frame.qx*frame.qz - frame.qw*frame.qy)",
                                           "2*(frame.qy*frame.qz + frame.qw*frame.qx)"),
-                                vector_of(s, "-gamma", "0", "0").x);
-    const Vector lifted = times(weight, vector_of(s, "-1", "0", "0").x);
+                                tr_formula(s, "gamma", &(tr_error){0})); // -R^T Upsilon
     return (Forces){
         // [B 79], and less [B 82]
         plus(plus(cross(W, times(V, mass.x)), cross(W, cross(W, ms))), times(lifted, mass.x)),
@@ -360,6 +359,94 @@ static void test_bicycle_forces(void **state)
     }
     close_model(o);
 }
+
+// ---- wheels of Kelly ------------------------------------------------------------------------
+
+// His vehicle velocity is in axes of the world in (4.87): so it is for a chain of two slides and a
+// turn.
+#define KELLY_CHAIN                                                                                \
+    "  east: {mass: 1, joint: {type: prismatic, axis: \"1, 0, 0\", coordinate: x}}\n"              \
+    "  north: {parent: east, mass: 1, joint: {type: prismatic, axis: \"0, 1, 0\", coordinate: "    \
+    "y}}\n"                                                                                        \
+    "  vehicle: {parent: north, mass: 1, inertia: {zz: 1}, joint: {type: revolute, axis: \"0, 0, " \
+    "1\", coordinate: psi}}\n"
+// and in axes of the vehicle for a planar joint
+#define KELLY_PLANAR "  vehicle: {mass: 1, inertia: {zz: 1}, joint: {type: planar}}\n"
+#define KELLY_FORK(AT)                                                                            \
+    "  fork: {parent: vehicle, mass: 1, inertia: {zz: 1}, joint: {type: revolute, axis: \"0, 0, " \
+    "1\", at: \"" AT "\", coordinate: gamma}}\n"
+#define KELLY_HEAD  "trundle: 1\nparameters: {L: 1, xi: 1, yi: 0.3}\nbodies:\n"
+#define KELLY_FEET  "roles: {gamma: {motion: 0.1*t}}\n"
+#define KELLY_WHEEL "contacts: {wheel: {kind: skate, body: fork}}\n"
+
+static void test_kelly_prints(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *lines;
+    } rows[] = {
+        // (4.87): [-s(psi gamma), c(psi gamma), r_i . x_i], where a product of angles is their sum
+        {KELLY_HEAD KELLY_CHAIN KELLY_FORK("xi, yi, 0") KELLY_WHEEL KELLY_FEET,
+         "  G[1,1] = -sin(psi + gamma)\n"
+         "  G[1,2] = cos(psi + gamma)\n"
+         "  G[1,3] = xi*cos(gamma) + yi*sin(gamma)\n\n"},
+        // the wheels of the velocity-driven bicycle that follow from it: c_r and c_f
+        {KELLY_HEAD KELLY_CHAIN KELLY_FORK(
+             "L, 0, 0") "contacts:\n"
+                        "  rear: {kind: skate, body: vehicle, at: \"-L, 0, 0\"}\n"
+                        "  front: {kind: skate, body: fork}\n" KELLY_FEET,
+         "  G[1,1] = -sin(psi)\n"
+         "  G[1,2] = cos(psi)\n"
+         "  G[1,3] = -L\n"
+         "  G[2,1] = -sin(psi + gamma)\n"
+         "  G[2,2] = cos(psi + gamma)\n"
+         "  G[2,3] = L*cos(gamma)\n\n"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        tr_error err = {0};
+        tr_equations_options o = tr_equations_defaults();
+        o.show = "G";
+        tr_system *system = system_from(rows[i].text);
+        char *found = tr_equations_text(system, &o, &err);
+        if (!found) fail_msg("%s", err.text);
+        if (!strstr(found, rows[i].lines)) fail_msg("%s is not in\n%s", rows[i].lines, found);
+        tr_text_free(found);
+        tr_system_free(system);
+    }
+}
+
+// The row in axes of the vehicle, before (4.87), and rotated: with v = R^T x', G v is (G R^T) x'.
+static void test_kelly_rotated(void **state)
+{
+    (void)state;
+    static const char *const of_vehicle[] = {"-sin(gamma)", "cos(gamma)",
+                                             "xi*cos(gamma) + yi*sin(gamma)"},
+                             *const of_world[] = {"-sin(vehicle.theta + gamma)",
+                                                  "cos(vehicle.theta + gamma)",
+                                                  "xi*cos(gamma) + yi*sin(gamma)"};
+    tr_error err = {0};
+    tr_system *derived =
+        system_from(KELLY_HEAD KELLY_PLANAR KELLY_FORK("xi, yi, 0") KELLY_WHEEL KELLY_FEET);
+    System *s = reduced_system(derived, &err);
+    if (!s) fail_msg("%s", err.text);
+    const Expr c = tr_formula(s, "cos(vehicle.theta)", &err),
+               d = tr_formula(s, "sin(vehicle.theta)", &err);
+    const Expr row[3] = {entry_of(s, "G", 1, 1), entry_of(s, "G", 1, 2), entry_of(s, "G", 1, 3)},
+               turned[3] = {sub(mul(row[0], c), mul(row[1], d)),
+                            add(mul(row[0], d), mul(row[1], c)), row[2]};
+    for (int i = 0; i < 3; i++) {
+        const Expr vehicle = tr_formula(s, of_vehicle[i], &err),
+                   world = tr_formula(s, of_world[i], &err);
+        assert_int_equal(err.status, 0);
+        assert_int_equal(tr_closed_compare(s->graph, row[i], vehicle, NULL, &err), IS_SAME);
+        assert_int_equal(tr_closed_compare(s->graph, turned[i], world, NULL, &err), IS_SAME);
+        assert_true(i == 2 || tr_closed_compare(s->graph, row[i], world, NULL, &err) == IS_OTHER);
+    }
+    tr_system_free(s);
+    tr_system_free(derived);
+}
+
+// ---- others ---------------------------------------------------------------------------------
 
 // Two links in a plane, their masses at the middle: as in textbooks on robots
 static void test_two_links(void **state)
@@ -564,7 +651,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_known),          cmocka_unit_test(test_papers),
-        cmocka_unit_test(test_bicycle_forces), cmocka_unit_test(test_two_links),
+        cmocka_unit_test(test_bicycle_forces), cmocka_unit_test(test_kelly_prints),
+        cmocka_unit_test(test_kelly_rotated),  cmocka_unit_test(test_two_links),
         cmocka_unit_test(test_languages),      cmocka_unit_test(test_names),
         cmocka_unit_test(test_left_out),       cmocka_unit_test(test_staged),
         cmocka_unit_test(test_budget),         cmocka_unit_test(test_refusals),
