@@ -464,6 +464,11 @@ static void test_mistakes(void **state)
          "'each' needs 'name'"},
         {ROD, "include: {p: {file: part.yaml, each: {name: [a, b], k: [1, 2, 3]}}}\n", "", 2, 53,
          "'k' has 3 values for 2 copies: each has one"},
+        {ROD, "include: {p: {file: part.yaml, each: {name: [a], k: [1, 2]}}}\n", "", 2, 50,
+         "'k' has 2 values for 1 copy: each has one"},
+        {ROD, "include: {p: {file: part.yaml, each: {name: [a, b], kk: [1, 2]}}}\n", "", 2, 53,
+         "'kk' is no parameter or input of that file, and '1' no name here that it could be; did "
+         "you mean 'k'?"},
         {ROD, "include: {p: {file: part.yaml, each: {name: [a, b, a]}}}\n", "", 2, 52,
          "two copies are called 'a'"},
         {ROD, "include: {p: {file: part.yaml, each: {name: [a, \"b c\"]}}}\n", "", 2, 50,
@@ -500,6 +505,39 @@ static void test_mistake_inside(void **state)
     assert_int_equal(err.line, 3);
     assert_int_equal(err.column, 28);
     assert_says(err.text, "(included by part.yaml:2:11 as in, by main.yaml:2:11 as left)");
+}
+
+// A misspelt name is told as its file has it, and so is the one that was meant.
+static void test_misspelt(void **state)
+{
+    (void)state;
+    static const char *const rows[][2] = {
+        {"spring*masss", "unknown name 'masss'; did you mean 'mass'? (included"},
+        {"rod.yaww", "unknown name 'left_in_rod.yaww'; did you mean 'left_in_rod.yaw'?"},
+        {"angle_rat", "unknown name 'angle_rat'; did you mean 'angle_rate'?"},
+        {"twce(2)", "unknown function 'twce'; did you mean 'twice'?"},
+        {"sqt(2)", "unknown function 'sqt'; did you mean 'sqrt'?"},
+        {"zzzzzz", "unknown name 'zzzzzz'; there are 'spring', 'mass', "},
+    };
+    char inner[500];
+    write_text("part.yaml", HEAD "include: {in: {file: inner.yaml}}\n");
+    write_text("main.yaml", HEAD "parameters: {masss_: 1}\n"
+                                 "include: {out: {file: part.yaml, each: {name: [left]}}}\n");
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        tr_error err = {0};
+        snprintf(inner, sizeof inner,
+                 HEAD "parameters: {spring: 1, mass: 2}\n"
+                      "functions: {twice(x): 2*x}\n"
+                      "bodies:\n  rod: {joint: {type: revolute, axis: \"0, 1, 0\", coordinate: "
+                      "angle}, mass: 1, inertia: {yy: 1}}\n"
+                      "outputs: {y: \"%s\"}\n",
+                 rows[i][0]);
+        write_text("inner.yaml", inner);
+        tr_model *model = read_model("main.yaml");
+        assert_null(tr_derive(model, NULL, &err));
+        assert_says(err.text, rows[i][1]);
+        tr_model_free(model);
+    }
 }
 
 // ---- files ---------------------------------------------------------------------------------
@@ -706,10 +744,10 @@ int main(void)
         cmocka_unit_test(test_corner_alone), cmocka_unit_test(test_sections),
         cmocka_unit_test(test_every_field),  cmocka_unit_test(test_locals),
         cmocka_unit_test(test_mistakes),     cmocka_unit_test(test_mistake_inside),
-        cmocka_unit_test(test_files),        cmocka_unit_test(test_folders),
-        cmocka_unit_test(test_settings),     cmocka_unit_test(test_late_mistake),
-        cmocka_unit_test(test_bound),        cmocka_unit_test(test_calls),
-        cmocka_unit_test(test_bombs),
+        cmocka_unit_test(test_misspelt),     cmocka_unit_test(test_files),
+        cmocka_unit_test(test_folders),      cmocka_unit_test(test_settings),
+        cmocka_unit_test(test_late_mistake), cmocka_unit_test(test_bound),
+        cmocka_unit_test(test_calls),        cmocka_unit_test(test_bombs),
     };
     return cmocka_run_group_tests_name("include", tests, enter_folder, NULL);
 }

@@ -264,26 +264,20 @@ static void write_steps(Listing *l, const Step *steps, uint32_t count)
     }
 }
 
-static void count_symbols(const Term *term, uint32_t *uses)
-{
-    if (term->kind == TERM_SYMBOL) uses[term->node.id]++;
-    for (uint32_t i = 0; i < term->count; i++) count_symbols(term->parts[i], uses);
-}
-
 // Names that nobody needs, after all, are none.
 static void drop_known(Listing *l)
 {
     uint32_t *uses = calloc(l->stages->graph->count + 1u, sizeof *uses);
     if (!uses) tr_fail_memory(l->err);
     for (uint32_t i = 0; uses && i < l->cell_count; i++)
-        if (l->cells[i].form) count_symbols(l->cells[i].form, uses);
+        if (l->cells[i].form) tr_term_count_symbols(l->cells[i].form, uses);
     for (uint32_t i = 0; uses && l->staged && i < l->staged->count; i++)
-        count_symbols(l->staged->steps[i].form, uses);
+        tr_term_count_symbols(l->staged->steps[i].form, uses);
     Known *k = &l->known;
     uint32_t kept = k->count;
     for (uint32_t i = k->count; uses && i-- > 0;) {
         if (!uses[k->steps[i].symbol.id]) continue;
-        count_symbols(k->steps[i].form, uses);
+        tr_term_count_symbols(k->steps[i].form, uses);
         k->steps[--kept] = k->steps[i];
     }
     if (uses && k->count) memmove(k->steps, k->steps + kept, (k->count - kept) * sizeof *k->steps);
