@@ -323,15 +323,15 @@ static void write_cell(Listing *l, const Block *b, const Cell *cell, bool *any)
     const bool is_nothing = cell->form && tr_term_is_number(cell->form, 0);
     const char *letter = b->equation->letter;
     *any = *any || !is_nothing;
+    place_of_cell(b, cell, place);
     if (!cell->form) {
         Buffer words = {0};
-        tr_buffer_print(&words, "  %s[%u,%u] is not simplified: %u operations", letter,
-                        cell->row + 1, cell->column + 1, cell->operations);
+        tr_buffer_print(&words, "  %s%s%s%s is not simplified: %u operations", letter,
+                        place[0] ? "[" : "", place, place[0] ? "]" : "", cell->operations);
         if (words.at) tr_listing_tell(l, l->language->words, words.at);
         free(words.at);
         return;
     }
-    place_of_cell(b, cell, place);
     l->language->notation->entry(letter, place, &left);
     if (!is_nothing && left.at) write_equation(l, b->system, cell->form, left.at);
     free(left.at);
