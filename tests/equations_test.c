@@ -321,6 +321,22 @@ static void test_alike(void **state)
     tr_model_free(m);
 }
 
+// A mass M is not the matrix M: that is said where both stand, and nowhere else.
+static void test_letters(void **state)
+{
+    (void)state;
+    static const char *const rows[][2] = {{"M,c", "the model's own: M\n"}, {"c", NULL}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        tr_error err = {0};
+        char *text = equations_of("cart_pole", rows[i][0], "text", &err);
+        if (!text) fail_msg("%s", err.text);
+        const char *at = strstr(text, "the model's own");
+        if (rows[i][1] ? !at || strncmp(at, rows[i][1], strlen(rows[i][1])) : at != NULL)
+            fail_msg("%s:\n%s", rows[i][0], text);
+        tr_text_free(text);
+    }
+}
+
 // What is longer than what is wanted is counted, and what comes behind enough of them.
 static void test_left_out(void **state)
 {
@@ -437,8 +453,9 @@ int main(void)
         cmocka_unit_test(test_known),     cmocka_unit_test(test_papers),
         cmocka_unit_test(test_two_links), cmocka_unit_test(test_languages),
         cmocka_unit_test(test_names),     cmocka_unit_test(test_alike),
-        cmocka_unit_test(test_left_out),  cmocka_unit_test(test_staged),
-        cmocka_unit_test(test_budget),    cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_letters),   cmocka_unit_test(test_left_out),
+        cmocka_unit_test(test_staged),    cmocka_unit_test(test_budget),
+        cmocka_unit_test(test_refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

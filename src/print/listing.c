@@ -2,6 +2,7 @@
 #include "print/listing.h"
 
 #include "expr/walk.h"
+#include "print/name.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -264,26 +265,56 @@ static void write_steps(Listing *l, const Step *steps, uint32_t count)
     }
 }
 
-static void count_symbols(const Term *term, uint32_t *uses)
+// By expression, how often entries and the quantities that they share have each symbol
+static uint32_t *symbol_uses(Listing *l)
 {
-    if (term->kind == TERM_SYMBOL) uses[term->node.id]++;
-    for (uint32_t i = 0; i < term->count; i++) count_symbols(term->parts[i], uses);
+    uint32_t *uses = calloc(l->stages->graph->count + 1u, sizeof *uses);
+    if (!uses) tr_fail_memory(l->err);
+    for (uint32_t i = 0; uses && i < l->cell_count; i++)
+        if (l->cells[i].form) tr_term_count_symbols(l->cells[i].form, uses);
+    for (uint32_t i = 0; uses && l->staged && i < l->staged->count; i++)
+        tr_term_count_symbols(l->staged->steps[i].form, uses);
+    return uses;
+}
+
+// Whether it looks like a matrix that is shown, or like an entry of one: "M", "c_2"
+static bool is_letter(const Listing *l, uint32_t input)
+{
+    const NameParts n = tr_name_parts(l->stages, input);
+    if (n.owner.length || n.dots) return false;
+    for (size_t i = 0; i < n.below.length; i++)
+        if (!is_digit(n.below.at[i])) return false;
+    for (uint32_t b = 0; b < l->block_count; b++)
+        if (l->blocks[b].count && text_is(n.base, l->blocks[b].equation->letter)) return true;
+    return false;
+}
+
+// A model may call things as equations do: a mass M, a damper c.
+void tr_listing_letters(Listing *l)
+{
+    Buffer words = {0};
+    uint32_t *uses = symbol_uses(l);
+    const System *s = l->stages;
+    for (uint32_t i = 0; uses && i < s->input_count; i++) {
+        if (!uses[s->inputs[i].symbol.id] || !is_letter(l, i)) continue;
+        tr_buffer_print(&words,
+                        words.length ? ", " : "On the right of = these are the model's own: ");
+        tr_buffer_print(&words, "%s", s->inputs[i].name);
+    }
+    if (words.at) tr_listing_tell(l, l->language->words, words.at);
+    free(words.at);
+    free(uses);
 }
 
 // Names that nobody needs, after all, are none.
 static void drop_known(Listing *l)
 {
-    uint32_t *uses = calloc(l->stages->graph->count + 1u, sizeof *uses);
-    if (!uses) tr_fail_memory(l->err);
-    for (uint32_t i = 0; uses && i < l->cell_count; i++)
-        if (l->cells[i].form) count_symbols(l->cells[i].form, uses);
-    for (uint32_t i = 0; uses && l->staged && i < l->staged->count; i++)
-        count_symbols(l->staged->steps[i].form, uses);
+    uint32_t *uses = symbol_uses(l);
     Known *k = &l->known;
     uint32_t kept = k->count;
     for (uint32_t i = k->count; uses && i-- > 0;) {
         if (!uses[k->steps[i].symbol.id]) continue;
-        count_symbols(k->steps[i].form, uses);
+        tr_term_count_symbols(k->steps[i].form, uses);
         k->steps[--kept] = k->steps[i];
     }
     if (uses && k->count) memmove(k->steps, k->steps + kept, (k->count - kept) * sizeof *k->steps);

@@ -419,12 +419,6 @@ static void write_all(Stager *g, const uint32_t *list, uint32_t count)
 
 // ---- all of it -----------------------------------------------------------------------------
 
-static void count_symbols(const Term *term, uint32_t *uses)
-{
-    if (term->kind == TERM_SYMBOL) uses[term->node.id]++;
-    for (uint32_t i = 0; i < term->count; i++) count_symbols(term->parts[i], uses);
-}
-
 // Closed forms need fewer quantities than the graph: those that nobody needs, or that one short
 // line needs, are none. How many there were
 static uint32_t drop_steps(Stager *g)
@@ -433,9 +427,10 @@ static uint32_t drop_steps(Stager *g)
     uint32_t dropped = 0;
     uint32_t *uses = calloc(g->graph->count + 1u, sizeof *uses);
     if (!uses) g->graph->failed = true;
-    for (uint32_t i = 0; uses && i < out->count; i++) count_symbols(out->steps[i].form, uses);
+    for (uint32_t i = 0; uses && i < out->count; i++)
+        tr_term_count_symbols(out->steps[i].form, uses);
     for (uint32_t i = 0; uses && i < g->of_count; i++)
-        if (out->forms[i]) count_symbols(out->forms[i], uses);
+        if (out->forms[i]) tr_term_count_symbols(out->forms[i], uses);
     for (uint32_t i = 0; uses && i < out->count; i++) {
         const Step *step = &out->steps[i];
         const uint32_t used = uses[step->symbol.id];
@@ -454,10 +449,10 @@ static void drop_unused(Stager *g)
     uint32_t *uses = calloc(g->graph->count + 1u, sizeof *uses), kept = out->count;
     if (!uses) g->graph->failed = true;
     for (uint32_t i = 0; uses && i < g->of_count; i++)
-        if (out->forms[i]) count_symbols(out->forms[i], uses);
+        if (out->forms[i]) tr_term_count_symbols(out->forms[i], uses);
     for (uint32_t i = out->count; uses && i-- > 0;) {
         if (!uses[out->steps[i].symbol.id]) continue;
-        count_symbols(out->steps[i].form, uses);
+        tr_term_count_symbols(out->steps[i].form, uses);
         out->steps[--kept] = out->steps[i];
     }
     if (uses) memmove(out->steps, out->steps + kept, (out->count - kept) * sizeof *out->steps);

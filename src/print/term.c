@@ -181,3 +181,9 @@ Expr tr_term_expression(const Term *term, Graph *graph)
     }
     return whole;
 }
+
+void tr_term_count_symbols(const Term *term, uint32_t *uses)
+{
+    if (term->kind == TERM_SYMBOL) uses[term->node.id]++;
+    for (uint32_t i = 0; i < term->count; i++) tr_term_count_symbols(term->parts[i], uses);
+}

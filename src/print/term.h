@@ -61,6 +61,9 @@ static inline bool tr_term_is_quotient(const Term *term)
     return term->kind == TERM_POWER && term->power < 0;
 }
 
+// How often each symbol stands in it, by its expression, added to what is there
+void tr_term_count_symbols(const Term *term, uint32_t *uses);
+
 // As an expression again
 Expr tr_term_expression(const Term *term, Graph *graph);
 
