@@ -228,7 +228,7 @@ err_is "bad.yaml:1:28: unknown name 'nil'; there are 't', 'm', 'l', 'I', 'push',
   roles: {cart: {torque: 1 + nil}}
                              ^"
 run 3 check swing.yaml --with swing.yaml
-err_is "swing.yaml:1:1: 'trundle' is a key of 'model', not of 'case'; there are 'set', 'initial', 'guess', 'roles', 'reactions', 'without', 'hold', 'order', 'end', 'every', 'method', 'step', 'rtol', 'atol', 'allow'
+err_is "swing.yaml:1:1: 'trundle' is a key of 'model', not of 'case'; there are 'set', 'initial', 'guess', 'roles', 'inputs', 'controllers', 'reactions', 'without', 'hold', 'order', 'end', 'every', 'method', 'step', 'rtol', 'atol', ...
   trundle: 1
   ^"
 run 4 check swing.yaml --with missing.yaml

@@ -50,7 +50,7 @@ static const struct {
      "there is no kind 'wheel'; there are 'rolling', 'skate', 'slide', 'pin', 'wire'"},
     {"loops: {rod: {kind: spring, body: arm}}\n",
      "there is no kind 'spring'; there are 'point', 'axis', 'pose', 'slider', 'cylinder', 'plane', "
-     "'distance'"},
+     "'universal', 'distance'"},
     {"contacts: {rim: {body: wheel, radius: 0.1, longitudinal: magic}}\n",
      "there is no law 'magic'; there are 'ideal', 'free', 'viscous', 'coulomb', 'tyre'"},
     {"contacts: {rim: {body: wheel, radius: 0.1, longitudinal: arm}}\n",

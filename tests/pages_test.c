@@ -160,7 +160,8 @@ static void test_view_several(void **state)
     assert_true(tr_write_text("one.json", "{\"case\": \"straight\"}", &err));
     assert_true(tr_write_text("two.json", "{\"case\": \"turn\"}", &err));
     const tr_view_run others[] = {{system, "two.csv"}, {NULL, "two.csv"}};
-    tr_view_options view = {sizeof view, "one.csv", "both.html", "page", others, 1};
+    tr_view_options view = {sizeof view, "one.csv",        "both.html",
+                            "page",      .others = others, .other_count = 1};
     if (!tr_view(system, &view, &summary, &err)) fail_msg("%s", err.text);
     assert_int_equal(summary.rows, 2);
     assert_true(summary.has_certificate);

@@ -4,6 +4,7 @@
 #define TR_TESTS_SCENE_H
 
 #include "expr/system.h"
+#include "model/include.h"
 #include "model/model.h"
 #include "models.h"
 
@@ -16,7 +17,7 @@ static inline tr_system *derive_file(const char *name, const tr_derive_options *
     tr_error err = {0};
     snprintf(path, sizeof path, "%s/%s", MODELS_DIR, name);
     tr_model *model = tr_model_read(path, &err);
-    if (!model) fail_msg("%s: %s", path, err.text);
+    if (!model || !tr_model_include(model, NULL, 0, &err)) fail_msg("%s: %s", path, err.text);
     for (uint32_t i = 0; !has_shapes && i < model->fields.bodies.count; i++)
         model->fields.bodies.at[i].shapes.count = 0;
     tr_system *system = tr_derive(model, options, &err);

@@ -71,12 +71,12 @@ typedef struct Printer {
     // of the function that is being written
     uint32_t *masks; // arguments of its parts, and whether they take w
     uint32_t part_count, part_capacity;
+    uint32_t argument_count;
     const char *head; // of the whole function, before its brace
     bool has_mode;
 } Printer;
 
 static const char *const argument_name[ARGUMENT_COUNT] = {"t", "x", "u", "p", "weight", "change"};
-enum { FIRST_ARGUMENTS = 4 };
 
 static void name_parameters(const Printer *p, Buffer *out, uint32_t uses, const char *array)
 {
@@ -95,7 +95,7 @@ static void name_parameters(const Printer *p, Buffer *out, uint32_t uses, const 
 static void open_whole(const Printer *p, Buffer *out, const char *array, uint32_t uses)
 {
     tr_buffer_print(out, "%s\n{\n", p->head);
-    for (uint32_t k = 0; k < FIRST_ARGUMENTS; k++)
+    for (uint32_t k = 0; k < p->argument_count; k++)
         if (!(uses >> k & 1)) tr_buffer_print(out, "    (void)%s;\n", argument_name[k]);
     if (p->has_mode) tr_buffer_print(out, "    (void)mode;\n");
     if (!(uses & SETS_ENTRIES)) tr_buffer_print(out, "    (void)%s;\n", array);
@@ -151,10 +151,14 @@ static void write_function(Printer *p, CodePart part, const char *name, const ch
     const char *real = p->real;
     snprintf(full, sizeof full, "%s%s%s", is_public ? p->code->options.name : "",
              is_public ? "_" : "", name);
+    const char *more = part == PART_GRADIENT  ? ", const double *weight"
+                       : part == PART_HESSIAN ? ", const double *weight, const double *change"
+                                              : "";
     snprintf(head, sizeof head,
-             "%svoid %s(%s t, const %s *x, const %s *u, const %s *p%s, %s *%s, %s *w)",
+             "%svoid %s(%s t, const %s *x, const %s *u, const %s *p%s%s, %s *%s, %s *w)",
              is_public ? "" : "static ", full, real, real, real, real,
-             is_public ? ", const int *mode" : "", real, array, real);
+             is_public ? ", const int *mode" : "", more, real, array, real);
+    p->argument_count = part == PART_GRADIENT ? 5 : part == PART_HESSIAN ? 6 : 4;
     p->head = head, p->has_mode = is_public, p->part_count = 0;
     Walk walk = {.code = p->code,
                  .tongue = &p->tongue,
@@ -178,12 +182,7 @@ static void fill_in(const Printer *p, Buffer *out, Text text, const Mark *more)
 {
     char upper[64];
     const bool single = p->code->options.is_single;
-    size_t i = 0;
-    for (; p->code->options.name[i]; i++) {
-        const char c = p->code->options.name[i];
-        upper[i] = c >= 'a' && c <= 'z' ? (char)(c - 'a' + 'A') : c;
-    }
-    upper[i] = 0;
+    tr_upper_name(p->code->options.name, upper, sizeof upper);
     Mark marks[16] = {{"name", p->code->options.name},
                       {"NAME", upper},
                       {"real", p->real},
@@ -250,11 +249,18 @@ static size_t table_size(const Table *table)
                                  : (size_t)ax->pieces * (ax->degree + 1);
 }
 
-static bool check_tables(const Export *code, tr_error *err)
+bool tr_tables_are_small(const Export *code, tr_error *err)
 {
     size_t numbers = 0;
-    for (uint32_t k = 0; k < code->flat.table_count; k++)
-        numbers += table_size(code->flat.tables[k]);
+    for (uint32_t k = 0; k < code->flat.table_count; k++) {
+        const Table *table = code->flat.tables[k];
+        numbers += table_size(table);
+        for (int i = 0; i < 2; i++) {
+            const TableAxis *axis = &table->axis[i];
+            const size_t d = table_is_plane(table) ? axis->degree + 1u : 0;
+            if (axis->count > 1) numbers += axis->count + axis->pieces * d * d;
+        }
+    }
     if (numbers * sizeof(double) <= MOST_TABLES) return true;
     tr_fail(err, TR_USAGE, (Place){0},
             "tables of this model take %.1f MB: generated code has at most 1 MB of them",
@@ -319,7 +325,11 @@ static void write_names(const Printer *p, Buffer *out, const char *list, const C
         tr_buffer_quoted(out, names->at[k].unit, true);
         tr_buffer_print(out, "\", ");
         tr_walk_number(out, &p->tongue, names->at[k].value, p->code->options.is_single);
-        tr_buffer_print(out, ", -%s, %s},\n", p->tongue.infinity, p->tongue.infinity);
+        tr_buffer_print(out, ", ");
+        tr_walk_number(out, &p->tongue, names->at[k].least, p->code->options.is_single);
+        tr_buffer_print(out, ", ");
+        tr_walk_number(out, &p->tongue, names->at[k].most, p->code->options.is_single);
+        tr_buffer_print(out, "},\n");
     }
     tr_buffer_print(out, "    {0, 0, 0, 0, 0}\n};\n");
 }
@@ -337,6 +347,10 @@ static void write_indices(const Printer *p, Buffer *out, const CodeNames *names,
             tr_buffer_print(out, " [");
             tr_buffer_comment(out, names->at[k].unit);
             tr_buffer_print(out, "]");
+        }
+        if (names->at[k].doc[0]) {
+            tr_buffer_print(out, ": ");
+            tr_buffer_comment(out, names->at[k].doc);
         }
         tr_buffer_print(out, "%s */\n",
                         names == &p->code->x && !names->at[k].is_integrated ? ", follows" : "");
@@ -410,13 +424,17 @@ static void write_header(const Printer *p, Buffer *out)
         if (k + 1 == code->fixed.count) tr_buffer_print(&indices, " */\n\n");
     }
     fill_in(p, &filled, text_of(sizes), NULL);
+    Buffer second = {0};
+    if (code->options.differentiates) fill_in(p, &second, tr_embedded_c_second(), NULL);
     const Mark marks[] = {{"sizes", filled.at ? filled.at : ""},
+                          {"second", second.at ? second.at : ""},
                           {"indices", indices.at ? indices.at : ""},
                           {NULL, NULL}};
     fill_in(p, out, tr_embedded_c_header(), marks);
     out->failed = out->failed || indices.failed || filled.failed;
     tr_buffer_free(&indices);
     tr_buffer_free(&filled);
+    tr_buffer_free(&second);
 }
 
 static void write_defaults(Printer *p)
@@ -463,8 +481,9 @@ static void write_start(Printer *p)
     const Export *code = p->code;
     const bool single = code->options.is_single;
     Buffer *out = &p->body, modes = {0}, solve = {0};
-    tr_buffer_print(out, "#define QUATERNION_COUNT %u\n", code->quaternion_count);
-    if (code->quaternion_count)
+    const bool solves = code_has(code, PART_GIVEN_POSITIONS) || code_has(code, PART_GIVEN_RATES);
+    if (solves) tr_buffer_print(out, "#define QUATERNION_COUNT %u\n", code->quaternion_count);
+    if (solves && code->quaternion_count)
         write_integers(out, "static const int start_quaternion[]", code->quaternion,
                        code->quaternion_count);
     write_guesses(p);
@@ -486,7 +505,7 @@ static void write_start(Printer *p)
         {"modes", modes.at ? modes.at : ""},   {"solve", solve.at ? solve.at : ""},
         {"same", single ? "1e-10f" : "1e-20"}, {"converged", single ? "1e-13f" : "1e-28"},
         {"wrong", single ? "1e-8f" : "1e-20"}, {NULL, NULL}};
-    fill_in(p, out, solve.at ? tr_embedded_c_start() : tr_embedded_c_plain_start(), marks);
+    fill_in(p, out, solves ? tr_embedded_c_start() : tr_embedded_c_plain_start(), marks);
     out->failed = out->failed || modes.failed || solve.failed;
     tr_buffer_free(&modes);
     tr_buffer_free(&solve);
@@ -524,7 +543,7 @@ static void write_quality(Printer *p)
 static void write_step(Printer *p)
 {
     const Export *code = p->code;
-    const bool first = code_has(code, PART_FIRST) && !code->options.is_single;
+    const bool first = code_has(code, PART_FIRST);
     const bool phi = code->phi_count, units = code->quaternion_count;
     char first_call[200], project[200];
     if (first) write_function(p, PART_FIRST, "first_rates", "dx", false, &code->x);
@@ -551,6 +570,10 @@ static void write_functions(Printer *p)
     write_function(p, PART_RATES, "rates", "dx", true, &code->x);
     write_function(p, PART_OUTPUTS, "outputs", "y", true, &code->y);
     write_function(p, PART_JACOBIAN, "jacobian", "J", true, NULL);
+    if (code->options.differentiates) {
+        write_function(p, PART_GRADIENT, "gradient", "g", true, NULL);
+        write_function(p, PART_HESSIAN, "hessian", "g", true, NULL);
+    }
     write_function(p, PART_FOLLOW, "follow", "f", false, &code->x);
     write_function(p, PART_SPEEDS, "evaluate_speeds", "f", false, &code->x);
     tr_buffer_print(&p->body,
@@ -587,13 +610,13 @@ static void write_source(const Printer *p, Buffer *out)
     out->failed = out->failed || p->body.failed;
 }
 
-bool tr_print_c(const Export *code, Folder *folder, tr_error *err)
+bool tr_print_c(Export *code, Folder *folder, tr_error *err)
 {
     const char *name = code->options.name;
     Printer p = {.code = code,
                  .tongue = tongue_of(code),
                  .real = code->options.is_single ? "float" : "double"};
-    if (!check_tables(code, err)) return false;
+    if (!tr_tables_are_small(code, err)) return false;
     write_functions(&p);
     Buffer *header = tr_folder_add(folder, "%s.h", name);
     if (header) write_header(&p, header);

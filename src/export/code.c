@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+// The description that every language prints from: who is what in the state, and functions from the
+// programs of a run. slopes.c has their derivatives, start.c what there is at t = 0.
 #include "export/code.h"
 
 #include "export/identifier.h"
-#include "expr/derivative.h"
-#include "plan/condition_set.h"
 #include "plan/start.h"
 #include "plan/switch.h"
 
@@ -66,7 +66,7 @@ static void make_unique(CodeNames *names)
 }
 
 static void add_name(Export *code, CodeNames *names, const char *prefix, const char *name,
-                     Quantity quantity, uint32_t input)
+                     const Port *port, uint32_t input)
 {
     CodeName *at = realloc(names->at, (names->count + 1u) * sizeof *at);
     if (!at) {
@@ -76,8 +76,10 @@ static void add_name(Export *code, CodeNames *names, const char *prefix, const c
     names->at = at;
     at += names->count++;
     *at = (CodeName){.name = name,
-                     .unit = tr_quantity_unit(quantity),
-                     .quantity = tr_quantity_words(quantity),
+                     .unit = port ? tr_port_unit(port) : "",
+                     .doc = port ? port->doc : "",
+                     .least = port ? port->min : -(double)INFINITY,
+                     .most = port ? port->max : (double)INFINITY,
                      .input = input};
     if (input != NO_INPUT) at->value = code->flow->inputs[input];
     at->id = tr_identifier_new(prefix, name);
@@ -90,7 +92,7 @@ static void add_name(Export *code, CodeNames *names, const char *prefix, const c
 static void add_input(Export *code, CodeNames *names, const char *prefix, uint32_t input)
 {
     const Input *of = &code->system->inputs[input];
-    add_name(code, names, prefix, of->name, of->port.quantity, input);
+    add_name(code, names, prefix, of->name, &of->port, input);
 }
 
 // q, v, z, of which the chart at the start integrates some
@@ -149,7 +151,7 @@ static void name_settings(Export *code)
             code->u.at[i].value = (double)NAN;
     }
     for (uint32_t i = 0; i < s->latch_count; i++)
-        add_name(code, &code->latches, "mode_", s->latches[i].name, QUANTITY_UNKNOWN, NO_INPUT);
+        add_name(code, &code->latches, "mode_", s->latches[i].name, NULL, NO_INPUT);
 }
 
 // Each name that is asked for must be there.
@@ -191,8 +193,7 @@ static uint32_t *choose_outputs(Export *code, tr_error *err)
         if (!is_wanted) continue;
         const Port *port = tr_system_column_port(s, flow->labels[i]);
         column[code->y.count] = i;
-        add_name(code, &code->y, "y_", flow->labels[i], port ? port->quantity : QUANTITY_UNKNOWN,
-                 NO_INPUT);
+        add_name(code, &code->y, "y_", flow->labels[i], port, NO_INPUT);
     }
     return column;
 }
@@ -271,8 +272,8 @@ bool tr_code_open(Export *code, CodePart part, uint32_t count)
 }
 
 // Outputs of a program become a function; `wanted` NULL: all.
-static void take_program(Export *code, CodePart part, const tr_program *program,
-                         const uint32_t *wanted, uint32_t count)
+void tr_code_program(Export *code, CodePart part, const tr_program *program, const uint32_t *wanted,
+                     uint32_t count)
 {
     uint32_t *all = NULL;
     if (!program || !tr_code_open(code, part, count)) return;
@@ -301,7 +302,7 @@ uint32_t tr_code_entry(const Export *code, uint32_t input)
 }
 
 // The rates of the state, resolved, as expressions of a system of one's own
-static void list_rates(const Export *code, const System *s, Exprs *list)
+void tr_code_rates(const Export *code, const System *s, Exprs *list)
 {
     for (uint32_t k = 0; k < code->x.count; k++) {
         const Expr rate = s->inputs[code->x.at[k].input].rate;
@@ -335,7 +336,7 @@ static void take_rates(Export *code, tr_error *err)
     const tr_program *own = chart_program(code, CHART_RATES, err);
     System *s = tr_chart_system(code->plan, c, err);
     Exprs list = {0};
-    if (s) list_rates(code, s, &list);
+    if (s) tr_code_rates(code, s, &list);
     tr_program *all = s ? tr_program_list(s, &list, code->flow->footing->fold, err) : NULL;
     if (all && own && tr_code_open(code, PART_RATES, code->x.count)) {
         uint32_t *place = calloc(2 * (size_t)code->x.count + 1, sizeof *place);
@@ -394,7 +395,7 @@ static void take_quality(Export *code, tr_error *err)
     }
     wanted[2 * pivots] = c->watched.tilt;
     code->pivot_count = pivots;
-    take_program(code, PART_QUALITY, watch, wanted, 2 * pivots + 1);
+    tr_code_program(code, PART_QUALITY, watch, wanted, 2 * pivots + 1);
     free(wanted);
 }
 
@@ -404,7 +405,7 @@ static void take_columns(Export *code, const uint32_t *outputs, tr_error *err)
     const System *s = code->system;
     const tr_program *columns = chart_program(code, CHART_COLUMNS, err);
     if (!columns) return;
-    take_program(code, PART_OUTPUTS, columns, outputs, code->y.count);
+    tr_code_program(code, PART_OUTPUTS, columns, outputs, code->y.count);
     if (!tr_code_open(code, PART_FOLLOW, code->x.count)) return;
     CodeFunction *f = &code->part[PART_FOLLOW];
     uint32_t column = 0;
@@ -461,95 +462,10 @@ static void take_projection(Export *code, tr_error *err)
     for (uint32_t i = 0; i < code->flow->quaternion_count; i++)
         code->quaternion[code->quaternion_count++] = code->projected[code->flow->quaternions[i]];
     if (!c->projected) return;
-    take_program(code, PART_PHI, chart_program(code, CHART_PHI, err), NULL, c->projected);
-    take_program(code, PART_PROJECTION, chart_program(code, CHART_PROJECTION, err), NULL,
-                 c->projected * (1 + c->positions));
+    tr_code_program(code, PART_PHI, chart_program(code, CHART_PHI, err), NULL, c->projected);
+    tr_code_program(code, PART_PROJECTION, chart_program(code, CHART_PROJECTION, err), NULL,
+                    c->projected * (1 + c->positions));
 }
-
-// ---- slopes --------------------------------------------------------------------------------
-
-// What slopes are by: the state as far as it is integrated, and inputs; zero for the rest
-static Expr *list_variables(const Export *code, const System *s)
-{
-    const uint32_t count = code->x.count + code->u.count;
-    Expr *at = calloc(count + 1u, sizeof *at);
-    for (uint32_t k = 0; at && k < count; k++)
-        at[k] =
-            s->inputs[k < code->x.count ? code->x.at[k].input : code->u.at[k - code->x.count].input]
-                .symbol;
-    return at;
-}
-
-static bool is_variable(const Export *code, uint32_t k)
-{
-    return k >= code->x.count || code->x.at[k].is_integrated;
-}
-
-// Of those that are variables: where they stand among all
-static uint32_t pack_variables(const Export *code, Expr *symbols, uint32_t *column)
-{
-    uint32_t count = 0;
-    for (uint32_t k = 0; k < code->x.count + code->u.count; k++)
-        if (is_variable(code, k)) symbols[count] = symbols[k], column[count++] = k;
-    return count;
-}
-
-static void keep_slopes(Export *code, const Expr *dense, const uint32_t *column, uint32_t columns,
-                        Exprs *list)
-{
-    const size_t all = (size_t)code->x.count * columns;
-    code->jacobian_row = calloc(2 * all + 1, sizeof *code->jacobian_row);
-    code->jacobian_column = code->jacobian_row ? code->jacobian_row + all : NULL;
-    if (!code->jacobian_row) {
-        code->failed = true;
-        return;
-    }
-    for (uint32_t i = 0; i < code->x.count; i++)
-        for (uint32_t k = 0; k < columns; k++) {
-            const Expr entry = dense[(size_t)i * columns + k];
-            if (is_zero(entry)) continue;
-            code->jacobian_row[list->count] = i;
-            code->jacobian_column[list->count] = column[k];
-            exprs_add(list, entry);
-        }
-}
-
-static void take_list(Export *code, CodePart part, System *s, Exprs *list, tr_error *err)
-{
-    const uint32_t count = list->count;
-    if (!count && !list->failed) return;
-    tr_program *program = tr_program_list(s, list, code->flow->footing->fold, err);
-    take_program(code, part, program, NULL, count);
-    tr_program_free(program);
-}
-
-static void take_jacobian(Export *code, tr_error *err)
-{
-    System *s = tr_chart_system(code->plan, code->flow->now->programs, err);
-    if (!s) return;
-    Exprs rates = {0}, entries = {0};
-    Expr *symbols = list_variables(code, s);
-    uint32_t *column = calloc(code->x.count + code->u.count + 1u, sizeof *column);
-    list_rates(code, s, &rates);
-    const uint32_t columns = symbols && column ? pack_variables(code, symbols, column) : 0;
-    Expr *dense = calloc((size_t)rates.count * columns + 1, sizeof *dense);
-    if (!symbols || !column || !dense || rates.failed)
-        tr_fail_memory(err);
-    else {
-        tr_system_resolve(s, rates.at, rates.count);
-        if (!tr_dense_jacobian(s->graph, rates.at, rates.count, symbols, columns, dense))
-            tr_graph_refuse(s->graph, err);
-    }
-    if (!has_failed(err)) keep_slopes(code, dense, column, columns, &entries);
-    if (!has_failed(err)) take_list(code, PART_JACOBIAN, s, &entries, err);
-    free(dense);
-    free(symbols);
-    free(column);
-    tr_exprs_free(&rates);
-    tr_system_free(s);
-}
-
-// ---- the start -----------------------------------------------------------------------------
 
 // ---- all of it -----------------------------------------------------------------------------
 
@@ -560,12 +476,15 @@ static void take_functions(Export *code, tr_error *err)
         map_inputs(code);
         tr_code_start(code, err);
         take_rates(code, err);
-        take_first(code, err);
-        take_quality(code, err);
+        if (!code->options.is_single) { // bits are not those of a run, and room is short
+            take_first(code, err);
+            take_quality(code, err);
+        }
         take_columns(code, outputs, err);
         take_speeds(code);
         take_projection(code, err);
-        take_jacobian(code, err);
+        tr_code_jacobian(code, err);
+        if (code->options.differentiates) tr_code_second(code, err);
     }
     free(outputs);
     if (code->failed || code->flat.failed) tr_fail_memory(err);

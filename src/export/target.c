@@ -6,7 +6,7 @@
 #include <string.h>
 
 static const Target targets[] = {
-#define TARGET(name, words, print) {name, words, print},
+#define TARGET(name, words, print, differentiates) {name, words, print, differentiates},
 #include "export/target.def"
 };
 enum { TARGET_COUNT = sizeof targets / sizeof *targets };
@@ -22,6 +22,14 @@ const Target *tr_target(const char *name, tr_error *err)
     tr_fail(err, TR_USAGE, (Place){0}, "there is no language '%.60s'%s", name,
             tr_hint(&nearest, hint));
     return NULL;
+}
+
+void tr_upper_name(const char *name, char *out, size_t size)
+{
+    size_t i = 0;
+    for (; name[i] && i + 1 < size; i++)
+        out[i] = name[i] >= 'a' && name[i] <= 'z' ? (char)(name[i] - 'a' + 'A') : name[i];
+    out[i] = 0;
 }
 
 Buffer *tr_folder_add(Folder *folder, const char *format, ...)

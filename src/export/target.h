@@ -26,13 +26,20 @@ typedef struct Mark {
 // A text with marks replaced; the list ends with a NULL.
 void tr_fill_in(Buffer *out, Text text, const Mark *marks);
 
+// Whether tables are few enough for constants; else words.
+bool tr_tables_are_small(const Export *code, tr_error *err);
+// In capitals
+void tr_upper_name(const char *name, char *out, size_t size);
+
 typedef struct Target {
     const char *name, *words;
-    bool (*print)(const Export *code, Folder *folder, tr_error *err);
+    bool (*print)(Export *code, Folder *folder, tr_error *err);
+    bool differentiates;
 } Target;
 const Target *tr_target(const char *name, tr_error *err);
 
-#define TARGET(name, words, print) bool print(const Export *code, Folder *folder, tr_error *err);
+#define TARGET(name, words, print, differentiates) \
+    bool print(Export *code, Folder *folder, tr_error *err);
 #include "export/target.def"
 
 #endif

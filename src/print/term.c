@@ -151,6 +151,12 @@ static Expr call_again(const Term *term, Graph *graph)
     return tr_build(term->op, of[0], of[1], of[2]);
 }
 
+void tr_term_count_symbols(const Term *term, uint32_t *uses)
+{
+    if (term->kind == TERM_SYMBOL) uses[term->node.id]++;
+    for (uint32_t i = 0; i < term->count; i++) tr_term_count_symbols(term->parts[i], uses);
+}
+
 Expr tr_term_expression(const Term *term, Graph *graph)
 {
     Expr whole = term->kind == TERM_PRODUCT ? one(graph) : zero(graph);
@@ -180,10 +186,4 @@ Expr tr_term_expression(const Term *term, Graph *graph)
         return whole;
     }
     return whole;
-}
-
-void tr_term_count_symbols(const Term *term, uint32_t *uses)
-{
-    if (term->kind == TERM_SYMBOL) uses[term->node.id]++;
-    for (uint32_t i = 0; i < term->count; i++) tr_term_count_symbols(term->parts[i], uses);
 }

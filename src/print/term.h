@@ -61,7 +61,7 @@ static inline bool tr_term_is_quotient(const Term *term)
     return term->kind == TERM_POWER && term->power < 0;
 }
 
-// How often each symbol stands in it, by its expression, added to what is there
+// Adds how often each symbol stands in it to `uses`, by id
 void tr_term_count_symbols(const Term *term, uint32_t *uses);
 
 // As an expression again

@@ -141,7 +141,7 @@ static bool set_input(Run *run, uint32_t at, double value, tr_error *err)
     const double was = inputs[at], followed = *follows;
     char who[120];
     snprintf(who, sizeof who, "the input '%.80s'", run->plan->system->inputs[at].name);
-    if (value == was && !followed) return true;
+    if (value == was && followed == 0) return true;
     tr_run_take_row(run);
     memcpy(run->before, run->row, run->columns * sizeof *run->row);
     inputs[at] = value, *follows = 0;

@@ -394,7 +394,7 @@ bool tr_steady_sweep(const System *system, const tr_steady_options *options,
         name_columns(&f);
         if (begin(&f, &o, err)) follow(&f, err);
     }
-    close_rows(&f, err);
+    if (f.p) close_rows(&f, err);
     tr_steady_close(f.p);
     free(f.weight);
     free(f.row);

@@ -24,7 +24,11 @@ static bool is_above(const Tracer *t, size_t node)
 
 static bool is_upright(const Field *f, size_t edge) { return edge >= nodes_of(f); }
 
-static size_t first_node(const Field *f, size_t edge) { return edge % nodes_of(f); }
+// An edge goes to the right of its node, or up from it: these come behind the others.
+static size_t first_node(const Field *f, size_t edge)
+{
+    return is_upright(f, edge) ? edge - nodes_of(f) : edge;
+}
 
 static size_t second_node(const Field *f, size_t edge)
 {
@@ -34,7 +38,7 @@ static size_t second_node(const Field *f, size_t edge)
 static bool is_edge(const Field *f, size_t edge)
 {
     const size_t node = first_node(f, edge);
-    return is_upright(f, edge) ? node / f->columns + 1 < f->rows : (node + 1) % f->columns;
+    return is_upright(f, edge) ? node / f->columns + 1 < f->rows : (node + 1) % f->columns != 0;
 }
 
 static bool is_crossed(const Tracer *t, size_t edge)
@@ -47,11 +51,11 @@ static bool is_crossed(const Tracer *t, size_t edge)
 static Point crossing(const Tracer *t, size_t edge)
 {
     const Field *f = t->field;
-    const size_t node = first_node(f, edge);
+    const size_t node = first_node(f, edge), row = node / f->columns;
     const double a = f->heights[node], b = f->heights[second_node(f, edge)];
     const double part = fmin(1, fmax(0, (t->level - a) / (b - a)));
     const double x = (double)(node % f->columns) + (is_upright(f, edge) ? 0 : part),
-                 y = (double)(node / f->columns) + (is_upright(f, edge) ? part : 0);
+                 y = (double)row + (is_upright(f, edge) ? part : 0);
     return (Point){f->corner.x + f->step.x * x, f->corner.y + f->step.y * y};
 }
 

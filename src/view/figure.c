@@ -490,17 +490,19 @@ static void survey(Drawing *s, tr_error *err)
                    .corner = {s->left, box->top}};
     field.step = (Point){s->plot_width / (double)(field.columns - 1),
                          box->height / (double)(field.rows - 1)};
-    double *heights = malloc(field.columns * field.rows * sizeof *heights);
+    double *heights = calloc(field.columns * field.rows, sizeof *heights);
     if (!heights) {
         tr_fail_memory(err);
         return;
     }
-    for (size_t i = 0; i < field.columns * field.rows; i++) {
-        const double x = field.corner.x + field.step.x * (double)(i % field.columns),
-                     y = field.corner.y + field.step.y * (double)(i / field.columns);
-        heights[i] = relief->height(relief->owner, value_at(&s->x, x), value_at(&box->y, y));
-        if (!(fabs(heights[i]) <= TR_AXIS_LARGEST)) heights[i] = (double)NAN;
-    }
+    double *next = heights;
+    for (size_t k = 0; k < field.rows; k++)
+        for (size_t i = 0; i < field.columns; i++, next++) {
+            const double x = field.corner.x + field.step.x * (double)i,
+                         y = field.corner.y + field.step.y * (double)k;
+            *next = relief->height(relief->owner, value_at(&s->x, x), value_at(&box->y, y));
+            if (!(fabs(*next) <= TR_AXIS_LARGEST)) *next = (double)NAN;
+        }
     field.heights = heights;
     const Range range = heights_of(&field);
     if (range.high - range.low > 1e-12 * fmax(fabs(range.low), fabs(range.high))) {

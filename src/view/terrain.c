@@ -99,13 +99,12 @@ bool tr_height_map_make(HeightMap *map, Height *height, const double low[2], con
         map->count[k] = COARSEST * (uint32_t)fmax(1, parts) + 1;
         map->corner[k] = (low[k] + high[k] - map->step * (map->count[k] - 1)) / 2;
     }
-    const size_t nodes = (size_t)map->count[0] * map->count[1];
-    map->heights = malloc(nodes * sizeof *map->heights);
+    double *next = map->heights = calloc((size_t)map->count[0] * map->count[1], sizeof *next);
     if (!map->heights) return tr_fail_memory(err), false;
-    for (size_t i = 0; i < nodes; i++)
-        map->heights[i] =
-            tr_height_at(height, map->corner[0] + map->step * (double)(i % map->count[0]),
-                         map->corner[1] + map->step * (double)(i / map->count[0]));
+    for (uint32_t k = 0; k < map->count[1]; k++)
+        for (uint32_t i = 0; i < map->count[0]; i++)
+            *next++ = tr_height_at(height, map->corner[0] + map->step * i,
+                                   map->corner[1] + map->step * k);
     const double steep = longest / 5; // more than this is no relief but a wall
     const double tolerance = fmax(exact * fmin(steep, relief(map)), 1e-9 * longest);
     uint32_t every = COARSEST;

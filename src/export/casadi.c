@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+// The interface by which CasADi and acados load functions, on top of generated C: rates, their
+// slopes by x and u as sparse matrices, the gradient of weighted rates, and how that changes along
+// a direction (products of second slopes with a vector).
+#include "export/embedded.h"
+#include "export/identifier.h"
+#include "export/target.h"
+
+#include <stdio.h>
+#include <string.h>
+
+// By columns: those of x, or of u; where each entry comes from is `order`.
+static void write_block(const Export *code, Buffer *out, const char *name, uint32_t from,
+                        uint32_t columns)
+{
+    const uint32_t entries = code->part[PART_JACOBIAN].count;
+    Buffer starts = {0}, rows = {0}, order = {0};
+    uint32_t count = 0;
+    for (uint32_t j = 0; j < columns; j++) {
+        tr_buffer_print(&starts, ", %u", count);
+        for (uint32_t k = 0; k < entries; k++) {
+            if (code->jacobian_column[k] != from + j) continue;
+            tr_buffer_print(&rows, ", %u", code->jacobian_row[k]);
+            tr_buffer_print(&order, "%s%u", count++ ? ", " : "", k);
+        }
+    }
+    tr_buffer_print(out, "static const casadi_int by_%s[] = {NX, %u%s, %u%s};\n", name, columns,
+                    starts.at ? starts.at : "", count, rows.at ? rows.at : "");
+    tr_buffer_print(out,
+                    "enum { ENTRIES_BY_%s = %u };\nstatic const int order_by_%s[ENTRIES_BY_%s + 1] "
+                    "= {%s};\n",
+                    name, count, name, name, order.at ? order.at : "0");
+    out->failed = out->failed || starts.failed || rows.failed || order.failed;
+    tr_buffer_free(&starts);
+    tr_buffer_free(&rows);
+    tr_buffer_free(&order);
+}
+
+typedef struct Loaded {
+    const char *name, *body, *names_in, *names_out, *sparsity_in, *sparsity_out;
+    int n_in, n_out;
+} Loaded;
+
+static const Loaded functions[] = {
+    {"f", "    if (res[0]) @name@_rates(t, x, u, p, mode, res[0], w);\n",
+     "\"t\", \"x\", \"u\", \"p\"", "\"dx\"", "of_one, of_x, of_u, of_p", "of_x", 4, 1},
+    {"jac",
+     "    double *J = w + @NAME@_NWORK;\n    @name@_jacobian(t, x, u, p, mode, J, w);\n"
+     "    for (int k = 0; k < ENTRIES_BY_x && res[0]; k++) res[0][k] = J[order_by_x[k]];\n"
+     "    for (int k = 0; k < ENTRIES_BY_u && res[1]; k++) res[1][k] = J[order_by_u[k]];\n",
+     "\"t\", \"x\", \"u\", \"p\"", "\"jac_dx_x\", \"jac_dx_u\"", "of_one, of_x, of_u, of_p",
+     "by_x, by_u", 4, 2},
+    {"adj",
+     "    const double *weight = arg[4] ? arg[4] : zeros;\n    double *g = w + @NAME@_NWORK;\n"
+     "    @name@_gradient(t, x, u, p, mode, weight, g, w);\n"
+     "    for (int k = 0; k < NX && res[0]; k++) res[0][k] = g[k];\n"
+     "    for (int k = 0; k < NU && res[1]; k++) res[1][k] = g[NX + k];\n",
+     "\"t\", \"x\", \"u\", \"p\", \"weight\"", "\"grad_x\", \"grad_u\"",
+     "of_one, of_x, of_u, of_p, of_x", "of_x, of_u", 5, 2},
+    {"hess",
+     "    const double *weight = arg[4] ? arg[4] : zeros;\n"
+     "    double *g = w + @NAME@_NWORK, *change = g + NV;\n"
+     "    for (int k = 0; k < NX; k++) change[k] = arg[5] ? arg[5][k] : 0;\n"
+     "    for (int k = 0; k < NU; k++) change[NX + k] = arg[6] ? arg[6][k] : 0;\n"
+     "    @name@_hessian(t, x, u, p, mode, weight, change, g, w);\n"
+     "    for (int k = 0; k < NX && res[0]; k++) res[0][k] = g[k];\n"
+     "    for (int k = 0; k < NU && res[1]; k++) res[1][k] = g[NX + k];\n",
+     "\"t\", \"x\", \"u\", \"p\", \"weight\", \"change_x\", \"change_u\"", "\"hess_x\", \"hess_u\"",
+     "of_one, of_x, of_u, of_p, of_x, of_x, of_u", "of_x, of_u", 7, 2}};
+
+static const char *const tails[] = {"n_in",      "n_out",       "default_in",   "name_in",
+                                    "name_out",  "sparsity_in", "sparsity_out", "work",
+                                    "alloc_mem", "init_mem",    "free_mem",     "checkout",
+                                    "release",   "incref",      "decref"};
+static const char *const shapes[] = {
+    "casadi_int %s(void)",
+    "casadi_int %s(void)",
+    "casadi_real %s(casadi_int i)",
+    "const char *%s(casadi_int i)",
+    "const char *%s(casadi_int i)",
+    "const casadi_int *%s(casadi_int i)",
+    "const casadi_int *%s(casadi_int i)",
+    "int %s(casadi_int *sz_arg, casadi_int *sz_res, casadi_int *sz_iw, casadi_int *sz_w)",
+    "int %s(void)",
+    "int %s(int mem)",
+    "void %s(int mem)",
+    "int %s(void)",
+    "void %s(int mem)",
+    "void %s(void)",
+    "void %s(void)"};
+
+static void write_prototypes(const char *name, Buffer *out)
+{
+    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
+        tr_buffer_print(out,
+                        "CASADI_EXPORT int %s_%s(const casadi_real **arg, casadi_real **res, "
+                        "casadi_int *iw, casadi_real *w, int mem);\n",
+                        name, functions[i].name);
+        for (size_t k = 0; k < sizeof tails / sizeof *tails; k++) {
+            const char *at = strstr(shapes[k], "%s");
+            tr_buffer_print(out, "CASADI_EXPORT %.*s%s_%s_%s%s;\n", (int)(at - shapes[k]),
+                            shapes[k], name, functions[i].name, tails[k], at + 2);
+        }
+    }
+}
+
+static void write_one(const Mark *marks, const char *name, const Loaded *f, Buffer *out)
+{
+    char full[100], n_in[12], n_out[12];
+    Buffer body = {0};
+    snprintf(full, sizeof full, "%s_%s", name, f->name);
+    snprintf(n_in, sizeof n_in, "%d", f->n_in);
+    snprintf(n_out, sizeof n_out, "%d", f->n_out);
+    tr_fill_in(&body, text_of(f->body), marks);
+    const Mark own[] = {{"f", full},
+                        {"n_in", n_in},
+                        {"n_out", n_out},
+                        {"names_in", f->names_in},
+                        {"names_out", f->names_out},
+                        {"sparsity_in", f->sparsity_in},
+                        {"sparsity_out", f->sparsity_out},
+                        {"body", body.at ? body.at : ""},
+                        {NULL, NULL}};
+    tr_fill_in(out, tr_embedded_casadi_function(), own);
+    out->failed = out->failed || body.failed;
+    tr_buffer_free(&body);
+}
+
+bool tr_print_casadi(Export *code, Folder *folder, tr_error *err)
+{
+    const char *name = code->options.name;
+    char upper[64];
+    Buffer prototypes = {0}, sparsities = {0}, title = {0}, modes = {0};
+    if (!tr_print_c(code, folder, err)) return false;
+    Buffer *out = tr_folder_add(folder, "%s_casadi.c", name);
+    if (!out) return tr_fail_memory(err), false;
+    tr_upper_name(name, upper, sizeof upper);
+    write_prototypes(name, &prototypes);
+    write_block(code, &sparsities, "x", 0, code->x.count);
+    write_block(code, &sparsities, "u", code->x.count, code->u.count);
+    tr_buffer_comment(&title, code->system->title ? code->system->title : name);
+    for (uint32_t k = 0; k < code->latches.count; k++)
+        tr_buffer_print(&modes, "%s%u", k ? ", " : "", code->mode[k]);
+    const Mark marks[] = {{"name", name},
+                          {"NAME", upper},
+                          {"title", title.at ? title.at : name},
+                          {"prototypes", prototypes.at},
+                          {"sparsities", sparsities.at},
+                          {"modes", modes.at ? modes.at : "0"},
+                          {NULL, NULL}};
+    if (prototypes.at && sparsities.at) {
+        tr_fill_in(out, tr_embedded_casadi_head(), marks);
+        for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
+            write_one(marks, name, &functions[i], out);
+    } else
+        tr_fail_memory(err);
+    tr_buffer_free(&prototypes);
+    tr_buffer_free(&sparsities);
+    tr_buffer_free(&title);
+    tr_buffer_free(&modes);
+    return !has_failed(err);
+}

@@ -1,0 +1,267 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Exports to other languages, run by these: NumPy and SciPy, SymPy, Octave, and the interface of
+CasADi by a loader of our own. Generated C, which has the bits of programs, is what they are compared
+with, and runs of trundle. What is not installed is left out, with a word.
+
+    export_languages_test.py TRUNDLE ROOT
+"""
+import ctypes
+import importlib
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+try:
+    import numpy as np
+except ImportError:
+    print("NumPy is missing: nothing is tested (tools/setup check installs it)")
+    sys.exit(0)
+
+trundle, root = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve()
+sys.path.insert(0, str(root / "examples"))
+from casadi_functions import External  # noqa: E402
+
+failures = 0
+MODELS = ["double_pendulum", "bicycle", "tyre_on_bump"]
+
+
+def check(good, words):
+    global failures
+    if not good:
+        failures += 1
+        print("FAILED:", words)
+
+
+def run(*words, cwd=None):
+    done = subprocess.run([str(word) for word in words], cwd=cwd, capture_output=True, text=True, timeout=300)
+    if done.returncode:
+        print(done.stderr[-2000:])
+        raise SystemExit(f"FAILED: {' '.join(map(str, words))}")
+    return done.stdout
+
+
+def far(a, b):
+    a, b = np.asarray(a, float), np.asarray(b, float)
+    return np.abs(a - b).max(initial=0) / max(1, np.abs(b).max(initial=0))
+
+
+def near(a, b, bound, words):
+    off = far(a, b)
+    print(f"{words}: {off:.1e}")
+    check(np.shape(a) == np.shape(b) and off <= bound, f"{words} is off by {off:.2g}")
+
+
+class Compiled:
+    """Generated C, called with arrays."""
+
+    def __init__(self, folder, name):
+        header = (folder / f"{name}.h").read_text()
+        self.size = {n: int(k) for n, k in re.findall(name.upper() + r"_(\w+) = (\d+)", header)}
+        self.name, self.library = name, ctypes.CDLL(str(folder / f"lib{name}.so"))
+        self.w = np.zeros(self.size["NWORK"] + 1)
+        self.mode = (ctypes.c_int * (self.size["NM"] + 1))()
+
+    def call(self, function, *given):
+        places = [ctypes.c_double(one) if np.isscalar(one) else
+                  one.ctypes.data_as(ctypes.c_void_p) if isinstance(one, np.ndarray) else one for one in given]
+        return getattr(self.library, f"{self.name}_{function}")(*places)
+
+    def start(self):
+        p, u, x = [np.zeros(self.size[n] + 1) for n in ("NP", "NU", "NX")]
+        self.call("parameters", p)
+        self.call("inputs", p, u)
+        assert self.call("initial", p, x, self.mode, self.w) == 0
+        return p[:-1], u[:-1], x[:-1]
+
+    def give(self, function, size, t, x, u, p):
+        out = np.zeros(self.size[size] + 1)
+        self.call(function, float(t), np.append(x, 0), np.append(u, 0), np.append(p, 0), self.mode, out, self.w)
+        return out[:-1]
+
+
+def states(x, p, count=3):
+    random = np.random.default_rng(1)
+    for k in range(count):
+        yield 0.1 * k, x + 0.05 * k * random.standard_normal(len(x)), p * (1 + 0.01 * k * random.standard_normal(len(p)))
+
+
+def check_python(folder, name, c):
+    model = importlib.import_module(name)
+    p, u, x = c.start()
+    give = {n: getattr(model, f"{name}_{n}") for n in ("rates", "outputs", "jacobian", "initial", "step")}
+    for t, xs, ps in states(x, p):
+        near(give["rates"](t, xs, u, ps), c.give("rates", "NX", t, xs, u, ps), 1e-12, f"python {name} rates")
+        near(give["outputs"](t, xs, u, ps), c.give("outputs", "NY", t, xs, u, ps), 1e-11, f"python {name} outputs")
+        near(give["jacobian"](t, xs, u, ps), c.give("jacobian", "NJ", t, xs, u, ps), 1e-10, f"python {name} slopes")
+    near(give["initial"](p)[0], x, 0, f"python {name} start")
+    ps, xs = p.copy(), np.zeros(len(x) + 1)
+    ps[-1] *= 1.01
+    assert c.call("initial", np.append(ps, 0), xs, c.mode, c.w) == 0
+    near(give["initial"](ps)[0], xs[:-1], 1e-10, f"python {name} start with another parameter")
+    near(give["step"](0.0, 0.01, x, u, p), step_of(c, x, u, p), 1e-12, f"python {name} step")
+
+
+def step_of(c, x, u, p):
+    x = np.append(x, 0)
+    assert c.call("step", 0.0, 0.01, x, np.append(u, 0), np.append(p, 0), c.mode, c.w) == 0
+    return x[:-1]
+
+
+def check_octave(folder, name, c):
+    p, u, x = c.start()
+    numbers = lambda one: "[" + "; ".join(repr(float(v)).replace("nan", "NaN") for v in one) + "]"
+    lines, wanted = [], []
+    for t, xs, ps in states(x, p):
+        given = f"({t!r}, {numbers(xs)}, {numbers(u)}, {numbers(ps)})"
+        for function, size in (("rates", "NX"), ("outputs", "NY"), ("jacobian", "NJ")):
+            lines.append(f"printf('%.17g ', {name}_{function}{given}); printf('\\n');")
+            wanted.append((function, c.give(function, size, t, xs, u, ps)))
+    lines.append(f"printf('%.17g ', {name}_step(0, 0.01, {numbers(x)}, {numbers(u)}, {numbers(p)})); printf('\\n');")
+    wanted.append(("step", step_of(c, x, u, p)))
+    lines.append(f"printf('%.17g ', {name}_initial({name}_parameters())); printf('\\n');")
+    wanted.append(("start", x))
+    (folder / "try_it.m").write_text("\n".join(lines) + "\n")
+    given = run("octave-cli", "-qf", "try_it.m", cwd=folder).splitlines()
+    for line, (function, values) in zip(given, wanted):
+        near(np.array(line.split(), float), values, 1e-10 if function == "jacobian" else 1e-11 if function == "outputs" else 1e-12,
+             f"octave {name} {function}")
+
+
+def trajectory(text):
+    rows = [line.split(",") for line in text.splitlines() if line[:1].isdigit()]
+    return np.array(rows, float)
+
+
+def check_trajectories(folder, name):
+    run(trundle, "simulate", root / "models" / f"{name}.yaml", "--end", 0.5, "--every", 0.005, "--rtol", 1e-12,
+        "--atol", 1e-14, "-q", "-o", folder / "run.csv")
+    header = (folder / "run.csv").read_text().splitlines()[0].split(",")
+    recorded = trajectory((folder / "run.csv").read_text())
+    model = importlib.import_module(name)
+    names = [row[0] for row in model.X_NAMES]
+    own = [k for k, n in enumerate(names) if n in header]
+    wanted = recorded[:, [header.index(names[k]) for k in own]]
+    columns = [1 + k for k in own]
+    near(trajectory(run(sys.executable, f"{name}_demo.py", 0.5, cwd=folder))[:, columns], wanted, 1e-6, f"python {name} trajectory")
+    if shutil.which("octave-cli"):
+        near(trajectory(run("octave-cli", "-qf", f"{name}_demo.m", 0.5, cwd=folder))[:, columns], wanted, 1e-6,
+             f"octave {name} trajectory")
+
+
+def check_sympy(folder, name):
+    """H^T (M v' + c - Q) = 0 and G H = 0 at a state that satisfies the constraints."""
+    try:
+        import sympy as sp
+    except ImportError:
+        print("SymPy is missing")
+        return
+    run(trundle, "export", root / "models" / f"{name}.yaml", "--to", "sympy", "-q", "-o", folder)
+    model, numeric = importlib.import_module(f"{name}_sympy"), importlib.import_module(name)
+    give = lambda n: getattr(numeric, f"{name}_{n}")
+    p = give("parameters")()
+    u = np.nan_to_num(give("inputs")(p))
+    x = give("initial")(p)[0]
+    for _ in range(50):
+        x = give("step")(0.0, 0.01, x, u, p)
+    at = lambda n: np.array(getattr(model, f"{name}_{n}")(0.0, list(map(sp.Float, x)), list(u), list(p)).evalf(), float)
+    M, c, Q, G, H = [at(n) for n in "McQGH"]
+    vdot = give("rates")(0.0, x, u, p)[model.V]
+    left = H.T @ (M @ vdot + (c - Q)[:, 0])
+    near(left, np.zeros(len(left)), 1e-10, f"sympy {name} equations")
+    if G.size:
+        near(G @ H, np.zeros((G.shape[0], H.shape[1])), 1e-12, f"sympy {name} constraints")
+        near(G @ x[model.V], np.zeros(G.shape[0]), 1e-10, f"sympy {name} rates of constraints")
+    near(x[model.V], H @ x[model.W], 1e-10, f"sympy {name} velocities")
+
+
+def check_casadi(folder, name):
+    own = f"of_{name}"  # a library is loaded once
+    run(trundle, "export", root / "models" / f"{name}.yaml", "--to", "casadi", "--name", own, "-q", "-o", folder)
+    flags = "-std=c99 -O0 -ffp-contract=off -Wall -Wextra -Wconversion -pedantic -Werror -fPIC -shared".split()
+    run("cc", *flags, "-o", f"lib{own}.so", f"{own}.c", f"{own}_casadi.c", "-lm", cwd=folder)
+    f, jac, adj, hess = [External(folder / f"lib{own}.so", f"{own}_{n}") for n in ("f", "jac", "adj", "hess")]
+    check(f.names_in == ["t", "x", "u", "p"] and f.names_out == ["dx"], "names of arguments")
+    c = Compiled(folder, own)
+    p, u, x = c.start()
+    random, u = np.random.default_rng(2), np.nan_to_num(u)
+    weight, cx, cu = random.standard_normal(len(x)), random.standard_normal(len(x)), random.standard_normal(len(u))
+    near(f(0.1, x, u, p), c.give("rates", "NX", 0.1, x, u, p), 0, f"casadi {name} rates")
+    Jx, Ju = jac(0.1, x, u, p)
+    h = 1e-6
+    slope = (f(0.1, x + h * cx, u + h * cu, p) - f(0.1, x - h * cx, u - h * cu, p)) / (2 * h)
+    near(Jx @ cx + Ju @ cu, slope, 1e-7, f"casadi {name} Jacobian, by differences")
+    gx, gu = adj(0.1, x, u, p, weight)
+    near(gx, Jx.T @ weight, 1e-12, f"casadi {name} gradient by x")
+    near(gu, Ju.T @ weight, 1e-12, f"casadi {name} gradient by u")
+    up, down = adj(0.1, x + h * cx, u + h * cu, p, weight), adj(0.1, x - h * cx, u - h * cu, p, weight)
+    hx, hu = hess(0.1, x, u, p, weight, cx, cu)
+    near(hx, (up[0] - down[0]) / (2 * h), 1e-7, f"casadi {name} second slopes by x, by differences")
+    near(hu, (up[1] - down[1]) / (2 * h), 1e-7, f"casadi {name} second slopes by u, by differences")
+
+
+HOSTILE = r"""trundle: 1
+name: "*/ int main(void){} /* \\\"; import os; os.abort() #\\\\ \n' ''' ??/ ${x} `id` %} \\u00e9 @name@"
+parameters: {int: 0.5, class: 2, a.b: 1.5, a_b: 1.5, lambda: 3, np: 1.25, s: 1.5, end: 2.5}
+inputs: {for: 0, function: 1.5}
+bodies:
+  double:
+    joint: {type: revolute, axis: '0, 1, 0', coordinate: return}
+    mass: class * np
+    com: 0, 0, -int
+  static:
+    parent: double
+    joint: {type: revolute, axis: '0, 1, 0', at: '0, 0, -int * s / end', coordinate: LONG}
+    mass: class * a.b / a_b
+    com: 0, 0, -int
+roles: {return: {torque: for * function + lambda}}
+initial: {return: 1}
+outputs: {while: return * int, do: a.b, t1: sin(return), w: 2, x: 3}
+""".replace("LONG", 94 * "a")
+
+
+def check_hostile(folder):
+    """Names that are words of a language, and a title that would like to end a comment or a string."""
+    (folder / "class.yaml").write_text(HOSTILE)
+    for language in ("c", "python", "octave", "sympy", "casadi"):
+        run(trundle, "export", folder / "class.yaml", "--to", language, "-q", "-o", folder)
+    run("cc", "-std=c99", "-O0", "-ffp-contract=off", "-fPIC", "-shared", "-Wall", "-Wextra", "-Werror", "-pedantic",
+        "-o", "libclass.so", "class.c", "class_casadi.c", "-lm", cwd=folder)
+    c = Compiled(folder, "class")
+    check_python(folder, "class", c)
+    importlib.import_module("class_sympy").class_M()
+    run(sys.executable, "class_demo.py", 0.1, cwd=folder)
+    if shutil.which("octave-cli"):
+        check_octave(folder, "class", c)
+
+
+def check_lane_change(folder):
+    run(trundle, "export", root / "models/bicycle.yaml", "--case", "straight", "--to", "casadi", "-q", "-o", folder)
+    run("cc", "-O1", "-fPIC", "-shared", "-o", "lane.so", "bicycle.c", "bicycle_casadi.c", "-lm", cwd=folder)
+    print(run(sys.executable, root / "examples/lane_change.py", folder / "lane.so", folder / "bicycle.h").splitlines()[-1])
+
+
+with tempfile.TemporaryDirectory() as made:
+    folder = pathlib.Path(made)
+    sys.path.insert(0, made)
+    sys.dont_write_bytecode = True
+    for name in MODELS:
+        for language in ("c", "python", "octave"):
+            run(trundle, "export", root / "models" / f"{name}.yaml", "--to", language, "-q", "-o", folder)
+        run("cc", "-std=c99", "-O0", "-ffp-contract=off", "-fPIC", "-shared", "-o", f"lib{name}.so", f"{name}.c", "-lm", cwd=folder)
+        c = Compiled(folder, name)
+        check_python(folder, name, c)
+        if shutil.which("octave-cli"):
+            check_octave(folder, name, c)
+        else:
+            print("Octave is missing")
+    for name in ("double_pendulum", "bicycle"):
+        check_trajectories(folder, name)
+        check_sympy(folder, name)
+        check_casadi(folder, name)
+    check_hostile(folder)
+    check_lane_change(folder)
+print(f"{failures} failures")
+sys.exit(1 if failures else 0)
