@@ -490,6 +490,8 @@ static void test_words(void **state)
         {C("states: {push: 0}, outputs: {push: 1}"), "the name 'push' is taken"},
         {C("states: {e: x}, outputs: {push: 1}"), "'x' is not a parameter"},
         {C("states: {e: 0}, outputs: {push: d(e)}"), "how fast 'c.e' changes is not known"},
+        {C("outputs: {push: d(seen)}") "sensors: {seen: {of: x, period: 0.1}}\n",
+         "what 'seen' says changes in steps, and has no rate: leave it out of d(...)"},
         {C("states: {e: 0}, outputs: {push: e}") "outputs: {o: e}\n", "unknown name 'e'"},
         {C("output: {push: 1}"), "output"},
         {"inputs2: 0\n", "inputs2"},

@@ -230,6 +230,7 @@ static void test_wrong_joints(void **state)
     check_wrong(HINGE("armature: 1, elastic: {stiffness: 3, inertia: 1}") "roles: {q: {torque: "
                                                                           "1}}\n",
                 4, 12, "elastic");
+    check_wrong(HINGE("limits: 3"), 4, 10, "as in \"0, 1\"");
     check_wrong(HINGE("limit: 3"), 4, 2, "limits");
     check_wrong(FREE("limits: \"0, 1\""), 4, 11, "one coordinate, which a free joint is not");
     check_wrong(FREE("friction: 1"), 4, 12, "one coordinate");

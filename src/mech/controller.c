@@ -255,6 +255,14 @@ static Expr formula_of(Tree *tree, uint32_t clocked, Value formula)
     return x;
 }
 
+const char *tr_tree_sampled(const Tree *tree, const Input *due)
+{
+    const struct Sampling *s = tree->sampling;
+    for (uint32_t i = 0; s && i < s->clocked_count; i++)
+        if (&tree->system->inputs[s->clocked[i].due] == due) return s->clocked[i].name;
+    return NULL;
+}
+
 static Sampled *hold_of(const Tree *tree, Expr symbol)
 {
     struct Sampling *s = tree->sampling;

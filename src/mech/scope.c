@@ -272,7 +272,12 @@ bool tr_tree_rate(Tree *tree, Expr of, Expr *rate, tr_error *err)
     const Scope inner = tr_system_scope(tree->system);
     if (!tr_tree_know_rates(tree, of)) return false;
     const Input *input = tr_system_uses_unrated(tree->system, of);
-    if (input)
+    const char *sampled = input ? tr_tree_sampled(tree, input) : NULL;
+    if (sampled)
+        tr_fail(err, TR_INVALID, (Place){0},
+                "what '%.60s' says changes in steps, and has no rate: leave it out of d(...)",
+                sampled);
+    else if (input)
         tr_fail(err, TR_INVALID, (Place){0},
                 "how fast %s'%.60s' changes is not known: leave it out of d(...)",
                 input->kind == TR_INPUT ? "the input " : "", input->name);
@@ -384,7 +389,8 @@ void tr_tree_formulas(Tree *tree, Value value, const char *what, uint32_t count,
         const bool ends = at >= value.text.length;
         if (ends != (i + 1 == count))
             tr_fail(tree->err, TR_INVALID, value.place,
-                    "'%s' is %u formulas separated by commas, as in \"0, 0, 1\"", what, count);
+                    "'%s' is %u formulas separated by commas, as in \"%s0, 1\"", what, count,
+                    count > 2 ? "0, " : "");
         out[i] = tr_tree_formula(tree, part);
         if (tree->constants_only) tr_tree_check_finite(tree, part, what, out[i]);
         at++;

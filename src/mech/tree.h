@@ -393,6 +393,8 @@ void tr_tree_held(Tree *tree);    // numbers that are held, as inputs
 void tr_tree_samples(Tree *tree); // what they are after a sample, once all else has its name
 // In formulas of controllers: what a sensor, or what a controller sets, is at this instant
 bool tr_tree_says(Tree *tree, Text name, Expr *meaning);
+// Whose samples an input announces; NULL: nobody's
+const char *tr_tree_sampled(const Tree *tree, const Input *due);
 
 // ---- uncertain.c: what is not known exactly --------------------------------------------------
 
