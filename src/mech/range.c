@@ -58,7 +58,7 @@ static void keep_range(Tree *tree, const Setting *setting, const char *kind, Exp
     if (!(values[1] <= values[2]))
         tr_fail(tree->err, TR_INVALID, setting->max.place,
                 "%s has a 'max' below its 'min': they are %.9g and %.9g", of, values[2], values[1]);
-    else if (!tr_rule_gives(RULE_WITHIN, values))
+    else if (tr_rule_gives(RULE_WITHIN, values) == 0)
         refuse(tree, setting, of, values, unit);
     const Condition within = {
         .rule = RULE_WITHIN,
