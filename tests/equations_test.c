@@ -95,6 +95,8 @@ typedef struct Entry {
     {"hub"}, { "0" }
 #define XX "sin(alpha)^2*(I_w*cos(r1)^2 + J_w*sin(r1)^2) + I_w*cos(alpha)^2"
 #define XY "sin(alpha)*cos(alpha)*(I_w*cos(r1)^2 + J_w*sin(r1)^2 - I_w)"
+#define XZ "(I_w - J_w)*sin(alpha)*sin(r1)*cos(r1)"
+#define YZ "(I_w - J_w)*cos(alpha)*sin(r1)*cos(r1)"
 #define YY "cos(alpha)^2*(I_w*cos(r1)^2 + J_w*sin(r1)^2) + I_w*sin(alpha)^2"
 #define ZZ "I_w*sin(r1)^2 + J_w*cos(r1)^2"
 // r3'' from (40), with r1'' of its motion
@@ -131,10 +133,32 @@ static const Entry entries[] = {
     {BIKE, 3, 5, "-(mY0 + m_w*(l2 - l3))", HUB},
     {BIKE, 6, 6, "XX0 + m_w*(l2^2 + l3^2) + I_w + " XX, HUB},
     {BIKE, 4, 6, "XY0 + " XY, HUB},
-    {BIKE, 5, 6, "XZ0 + (I_w - J_w)*sin(alpha)*sin(r1)*cos(r1)", HUB},
+    {BIKE, 5, 6, "XZ0 + " XZ, HUB},
     {BIKE, 4, 4, "YY0 + I_w + " YY, HUB},
-    {BIKE, 4, 5, "YZ0 + (I_w - J_w)*cos(alpha)*sin(r1)*cos(r1)", HUB},
+    {BIKE, 4, 5, "YZ0 + " YZ, HUB},
     {BIKE, 5, 5, ZZ " + J_w + ZZ0 + m_w*(l2^2 + l3^2)", HUB},
+    // the blocks of (76) that (77) divides: M_lin is nothing, M_ang has the axles of three joints
+    {BIKE, 1, 7, "0", HUB},
+    {BIKE, 1, 8, "0", HUB},
+    {BIKE, 1, 9, "0", HUB},
+    {BIKE, 2, 7, "0", HUB},
+    {BIKE, 2, 8, "0", HUB},
+    {BIKE, 2, 9, "0", HUB},
+    {BIKE, 3, 7, "0", HUB},
+    {BIKE, 3, 8, "0", HUB},
+    {BIKE, 3, 9, "0", HUB},
+    {BIKE, 6, 8, "-sin(alpha)*sin(r1)*J_w", HUB},
+    {BIKE, 4, 8, "-cos(alpha)*sin(r1)*J_w", HUB},
+    {BIKE, 5, 8, "J_w*cos(r1)", HUB},
+    {BIKE, 6, 7, "cos(alpha)*I_w", HUB},
+    {BIKE, 4, 7, "-sin(alpha)*I_w", HUB},
+    {BIKE, 5, 7, "0", HUB},
+    {BIKE, 6, 9, "0", HUB},
+    {BIKE, 4, 9, "0", HUB},
+    {BIKE, 5, 9, "J_w", HUB},
+    {BIKE, 7, 8, "0", HUB},
+    {BIKE, 7, 9, "0", HUB},
+    {BIKE, 8, 9, "0", HUB},
     {BIKE, 7, 7, "I_w", HUB},
     {BIKE, 8, 8, "J_w", HUB},
     {BIKE, 9, 9, "J_w", HUB},
@@ -151,28 +175,56 @@ static System *reduced_system(tr_system *derived, tr_error *err)
     return reduced;
 }
 
-static void check_entry(const Entry *e)
+// A model in one of its cases, derived and reduced
+typedef struct Opened {
+    tr_model *model;
+    tr_system *derived;
+    System *system;
+} Opened;
+
+static Opened open_model(const char *name, const char *case_name)
 {
-    char path[300];
-    tr_error err = {0};
-    snprintf(path, sizeof path, MODELS_DIR "/%s.yaml", e->model);
-    tr_derive_options how = tr_derive_defaults();
-    if (e->case_name[0]) how.case_name = e->case_name;
     // moments of the frame are symbols, whatever the model makes of other parameters
     static const tr_setting moments[] = {{"mX0", "49"}, {"mY0", "-10"}, {"mZ0", "0.5"},
                                          {"XX0", "14"}, {"YY0", "40"},  {"ZZ0", "50"},
                                          {"XY0", "2"},  {"XZ0", "0.1"}, {"YZ0", "0.2"}};
-    if (strcmp(e->model, "bicycle_boyer") == 0)
+    char path[300];
+    tr_error err = {0};
+    Opened o;
+    snprintf(path, sizeof path, MODELS_DIR "/%s.yaml", name);
+    tr_derive_options how = tr_derive_defaults();
+    if (case_name[0]) how.case_name = case_name;
+    if (strcmp(name, "bicycle_boyer") == 0)
         how.settings = moments, how.setting_count = sizeof moments / sizeof *moments;
-    tr_model *m = tr_model_read(path, &err);
-    tr_system *derived_system = tr_derive(m, &how, &err);
-    System *s = reduced_system(derived_system, &err);
-    if (!s) fail_msg("%s: %s", e->model, err.text);
-    const Output *output = tr_system_output(s, text_of(e->output));
+    o.model = tr_model_read(path, &err);
+    o.derived = tr_derive(o.model, &how, &err);
+    o.system = reduced_system(o.derived, &err);
+    if (!o.system) fail_msg("%s: %s", name, err.text);
+    return o;
+}
+
+static void close_model(Opened o)
+{
+    tr_system_free(o.system);
+    tr_system_free(o.derived);
+    tr_model_free(o.model);
+}
+
+// Rows and columns count from 1.
+static Expr entry_of(System *s, const char *name, uint32_t row, uint32_t column)
+{
+    const Output *output = tr_system_output(s, text_of(name));
     assert_non_null(output);
-    assert_true(e->row <= output->rows && e->column <= output->columns);
-    Expr x[2] = {output->values[(e->row - 1) * output->columns + e->column - 1],
-                 tr_formula(s, e->formula, &err)};
+    assert_true(row <= output->rows && column <= output->columns);
+    return output->values[(row - 1) * output->columns + column - 1];
+}
+
+static void check_entry(const Entry *e)
+{
+    tr_error err = {0};
+    const Opened o = open_model(e->model, e->case_name);
+    System *s = o.system;
+    Expr x[2] = {entry_of(s, e->output, e->row, e->column), tr_formula(s, e->formula, &err)};
     if (strcmp(e->output, "tau") == 0) tr_system_resolve(s, x, 2); // motions, reactions
     for (int i = 0; i < 2 && e->replaced[i]; i++) {
         const Expr from = tr_formula(s, e->replaced[i], &err), to = tr_formula(s, e->by[i], &err);
@@ -182,9 +234,7 @@ static void check_entry(const Entry *e)
     const Sameness found = tr_closed_compare(s->graph, x[0], x[1], NULL, &err);
     if (found != IS_SAME)
         fail_msg("%s: %s[%u,%u] is not %s", e->model, e->output, e->row, e->column, e->formula);
-    tr_system_free(s);
-    tr_system_free(derived_system);
-    tr_model_free(m);
+    close_model(o);
 }
 
 static void test_papers(void **state)
@@ -192,6 +242,211 @@ static void test_papers(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof entries / sizeof *entries; i++) check_entry(&entries[i]);
 }
+
+// ---- the forces of the bicycle [B 77-82] -----------------------------------------------------
+
+// In the paper's axes X, Y, Z
+typedef struct Vector {
+    Expr x, y, z;
+} Vector;
+
+static Vector vector_of(System *s, const char *x, const char *y, const char *z)
+{
+    tr_error err = {0};
+    const Vector v = {tr_formula(s, x, &err), tr_formula(s, y, &err), tr_formula(s, z, &err)};
+    if (err.status) fail_msg("(%s, %s, %s): %s", x, y, z, err.text);
+    return v;
+}
+
+static Vector plus(Vector a, Vector b)
+{
+    return (Vector){add(a.x, b.x), add(a.y, b.y), add(a.z, b.z)};
+}
+
+static Vector times(Vector a, Expr f) { return (Vector){mul(a.x, f), mul(a.y, f), mul(a.z, f)}; }
+
+static Expr dot(Vector a, Vector b)
+{
+    return add(add(mul(a.x, b.x), mul(a.y, b.y)), mul(a.z, b.z));
+}
+
+static Vector cross(Vector a, Vector b)
+{
+    return (Vector){sub(mul(a.y, b.z), mul(a.z, b.y)), sub(mul(a.z, b.x), mul(a.x, b.z)),
+                    sub(mul(a.x, b.y), mul(a.y, b.x))};
+}
+
+static Vector apply(const Vector rows[3], Vector v)
+{
+    return (Vector){dot(rows[0], v), dot(rows[1], v), dot(rows[2], v)};
+}
+
+// What stands on the left side of (1) beside the accelerations: -(f_inert + f_ext) and -Q
+typedef struct Forces {
+    Vector linear, angular;
+    Expr steering, front, rear; // r1, r2, r3
+} Forces;
+
+// As printed but for what the derivation has otherwise:
+// - (79) stands on the left side of (1), where it has this sign; (80) and (81) are of the right
+// side.
+// - The second term of (80) has r2', not r1': it is the derivative by r1 of Omega . M_p^T r2'.
+// - (82) has weight along -X, which is up, and not along Z.
+static Forces forces_of_boyer(System *s)
+{
+    const Vector V = vector_of(s, "frame.vz", "frame.vx", "frame.vy"),
+                 W = vector_of(s, "frame.wz", "frame.wx", "frame.wy"),
+                 ms = vector_of(s, "mX0", "mY0 + m_w*(l2 - l3)", "mZ0"),
+                 rate = vector_of(s, "r1_rate", "r2_rate", "r3_rate"),
+                 mass = vector_of(s, "m0 + 2*m_w", "0", "0");
+    const Vector I[3] = {
+        vector_of(s, "XX0 + m_w*(l2^2 + l3^2) + I_w + " XX, "XY0 + " XY, "XZ0 + " XZ),
+        vector_of(s, "XY0 + " XY, "YY0 + I_w + " YY, "YZ0 + " YZ),
+        vector_of(s, "XZ0 + " XZ, "YZ0 + " YZ, ZZ " + J_w + ZZ0 + m_w*(l2^2 + l3^2)")};
+#define TURNED  "2*(J_w - I_w)*sin(r1)*cos(r1)"
+#define DOUBLED "(I_w - J_w)*(cos(r1)^2 - sin(r1)^2)"
+    const Vector dI[3] = {
+        vector_of(s, "sin(alpha)^2*" TURNED, "sin(alpha)*cos(alpha)*" TURNED,
+                  "sin(alpha)*" DOUBLED),
+        vector_of(s, "sin(alpha)*cos(alpha)*" TURNED, "cos(alpha)^2*" TURNED,
+                  "cos(alpha)*" DOUBLED),
+        vector_of(s, "sin(alpha)*" DOUBLED, "cos(alpha)*" DOUBLED, "-(" TURNED ")")};
+    // M_ang r'
+    const Vector spin = plus(
+        times(vector_of(s, "-sin(alpha)*sin(r1)*J_w", "-cos(alpha)*sin(r1)*J_w", "J_w*cos(r1)"),
+              rate.y),
+        plus(times(vector_of(s, "cos(alpha)*I_w", "-sin(alpha)*I_w", "0"), rate.x),
+             times(vector_of(s, "0", "0", "J_w"), rate.z)));
+    const Vector lever = vector_of(s, "-J_w*sin(alpha)*cos(r1)", "-J_w*cos(alpha)*cos(r1)",
+                                   "-J_w*sin(r1)"),
+                 lifted = times(vector_of(s, "1 - 2*(frame.qx^2 + frame.qy^2)",
+                                          "2*(frame.qx*frame.qz - frame.qw*frame.qy)",
+                                          "2*(frame.qy*frame.qz + frame.qw*frame.qx)"),
+                                tr_formula(s, "gamma", &(tr_error){0})); // -R^T Upsilon
+    return (Forces){
+        // [B 79], and less [B 82]
+        plus(plus(cross(W, times(V, mass.x)), cross(W, cross(W, ms))), times(lifted, mass.x)),
+        plus(plus(plus(cross(ms, cross(W, V)), cross(W, plus(apply(I, W), spin))),
+                  plus(times(apply(dI, W), rate.x), times(lever, mul(rate.x, rate.y)))),
+             cross(ms, lifted)),
+        // less [B 80], [B 81]; of weight there is nothing
+        sub(neg(mul(number(s->graph, 0.5), dot(W, apply(dI, W)))), mul(dot(lever, W), rate.y)),
+        mul(dot(lever, W), rate.x),
+        zero(s->graph),
+    };
+}
+
+static void test_bicycle_forces(void **state)
+{
+    (void)state;
+    const Opened o = open_model("bicycle_boyer", "");
+    System *s = o.system;
+    const Forces f = forces_of_boyer(s);
+    // in the order of velocities, by axes of the model: Y, Z, X
+    const Expr forces[] = {f.linear.y,  f.linear.z, f.linear.x, f.angular.y, f.angular.z,
+                           f.angular.x, f.steering, f.front,    f.rear};
+    tr_error err = {0};
+    const Expr hub = tr_formula(s, "hub", &err), level = zero(s->graph);
+    const Expr units[1][4] = {{tr_formula(s, "frame.qw", &err), tr_formula(s, "frame.qx", &err),
+                               tr_formula(s, "frame.qy", &err), tr_formula(s, "frame.qz", &err)}};
+    const Rules rules = {.units = units, .unit_count = 1};
+    for (uint32_t i = 0; i < sizeof forces / sizeof *forces; i++) {
+        Expr x[2] = {entry_of(s, "c", i + 1, 1), forces[i]};
+        tr_substitute(s->graph, x, 2, &hub, &level, 1, x);
+        assert_int_equal(err.status, 0);
+        if (tr_closed_compare(s->graph, x[0], x[1], &rules, &err) != IS_SAME)
+            fail_msg("c[%u] is not what it is in the paper", i + 1);
+    }
+    close_model(o);
+}
+
+// ---- wheels of Kelly ------------------------------------------------------------------------
+
+// His vehicle velocity is in axes of the world in (4.87): so it is for a chain of two slides and a
+// turn.
+#define KELLY_CHAIN                                                                                \
+    "  east: {mass: 1, joint: {type: prismatic, axis: \"1, 0, 0\", coordinate: x}}\n"              \
+    "  north: {parent: east, mass: 1, joint: {type: prismatic, axis: \"0, 1, 0\", coordinate: "    \
+    "y}}\n"                                                                                        \
+    "  vehicle: {parent: north, mass: 1, inertia: {zz: 1}, joint: {type: revolute, axis: \"0, 0, " \
+    "1\", coordinate: psi}}\n"
+// and in axes of the vehicle for a planar joint
+#define KELLY_PLANAR "  vehicle: {mass: 1, inertia: {zz: 1}, joint: {type: planar}}\n"
+#define KELLY_FORK(AT)                                                                            \
+    "  fork: {parent: vehicle, mass: 1, inertia: {zz: 1}, joint: {type: revolute, axis: \"0, 0, " \
+    "1\", at: \"" AT "\", coordinate: gamma}}\n"
+#define KELLY_HEAD  "trundle: 1\nparameters: {L: 1, xi: 1, yi: 0.3}\nbodies:\n"
+#define KELLY_FEET  "roles: {gamma: {motion: 0.1*t}}\n"
+#define KELLY_WHEEL "contacts: {wheel: {kind: skate, body: fork}}\n"
+
+static void test_kelly_prints(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *lines;
+    } rows[] = {
+        // (4.87): [-s(psi gamma), c(psi gamma), r_i . x_i], where a product of angles is their sum
+        {KELLY_HEAD KELLY_CHAIN KELLY_FORK("xi, yi, 0") KELLY_WHEEL KELLY_FEET,
+         "  G[1,1] = -sin(psi + gamma)\n"
+         "  G[1,2] = cos(psi + gamma)\n"
+         "  G[1,3] = xi*cos(gamma) + yi*sin(gamma)\n\n"},
+        // the wheels of the velocity-driven bicycle that follow from it: c_r and c_f
+        {KELLY_HEAD KELLY_CHAIN KELLY_FORK(
+             "L, 0, 0") "contacts:\n"
+                        "  rear: {kind: skate, body: vehicle, at: \"-L, 0, 0\"}\n"
+                        "  front: {kind: skate, body: fork}\n" KELLY_FEET,
+         "  G[1,1] = -sin(psi)\n"
+         "  G[1,2] = cos(psi)\n"
+         "  G[1,3] = -L\n"
+         "  G[2,1] = -sin(psi + gamma)\n"
+         "  G[2,2] = cos(psi + gamma)\n"
+         "  G[2,3] = L*cos(gamma)\n\n"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        tr_error err = {0};
+        tr_equations_options o = tr_equations_defaults();
+        o.show = "G";
+        tr_system *system = system_from(rows[i].text);
+        char *found = tr_equations_text(system, &o, &err);
+        if (!found) fail_msg("%s", err.text);
+        if (!strstr(found, rows[i].lines)) fail_msg("%s is not in\n%s", rows[i].lines, found);
+        tr_text_free(found);
+        tr_system_free(system);
+    }
+}
+
+// The row in axes of the vehicle, before (4.87), and rotated: with v = R^T x', G v is (G R^T) x'.
+static void test_kelly_rotated(void **state)
+{
+    (void)state;
+    static const char *const of_vehicle[] = {"-sin(gamma)", "cos(gamma)",
+                                             "xi*cos(gamma) + yi*sin(gamma)"},
+                             *const of_world[] = {"-sin(vehicle.theta + gamma)",
+                                                  "cos(vehicle.theta + gamma)",
+                                                  "xi*cos(gamma) + yi*sin(gamma)"};
+    tr_error err = {0};
+    tr_system *derived =
+        system_from(KELLY_HEAD KELLY_PLANAR KELLY_FORK("xi, yi, 0") KELLY_WHEEL KELLY_FEET);
+    System *s = reduced_system(derived, &err);
+    if (!s) fail_msg("%s", err.text);
+    const Expr c = tr_formula(s, "cos(vehicle.theta)", &err),
+               d = tr_formula(s, "sin(vehicle.theta)", &err);
+    const Expr row[3] = {entry_of(s, "G", 1, 1), entry_of(s, "G", 1, 2), entry_of(s, "G", 1, 3)},
+               turned[3] = {sub(mul(row[0], c), mul(row[1], d)),
+                            add(mul(row[0], d), mul(row[1], c)), row[2]};
+    for (int i = 0; i < 3; i++) {
+        const Expr vehicle = tr_formula(s, of_vehicle[i], &err),
+                   world = tr_formula(s, of_world[i], &err);
+        assert_int_equal(err.status, 0);
+        assert_int_equal(tr_closed_compare(s->graph, row[i], vehicle, NULL, &err), IS_SAME);
+        assert_int_equal(tr_closed_compare(s->graph, turned[i], world, NULL, &err), IS_SAME);
+        assert_true(i == 2 || tr_closed_compare(s->graph, row[i], world, NULL, &err) == IS_OTHER);
+    }
+    tr_system_free(s);
+    tr_system_free(derived);
+}
+
+// ---- others ---------------------------------------------------------------------------------
 
 // Two links in a plane, their masses at the middle: as in textbooks on robots
 static void test_two_links(void **state)
@@ -395,11 +650,12 @@ static void test_refusals(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_known),     cmocka_unit_test(test_papers),
-        cmocka_unit_test(test_two_links), cmocka_unit_test(test_languages),
-        cmocka_unit_test(test_names),     cmocka_unit_test(test_left_out),
-        cmocka_unit_test(test_staged),    cmocka_unit_test(test_budget),
-        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_known),          cmocka_unit_test(test_papers),
+        cmocka_unit_test(test_bicycle_forces), cmocka_unit_test(test_kelly_prints),
+        cmocka_unit_test(test_kelly_rotated),  cmocka_unit_test(test_two_links),
+        cmocka_unit_test(test_languages),      cmocka_unit_test(test_names),
+        cmocka_unit_test(test_left_out),       cmocka_unit_test(test_staged),
+        cmocka_unit_test(test_budget),         cmocka_unit_test(test_refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -278,7 +278,24 @@ static void test_refusals(void **state)
     check_refused(&how, "there is no output 'tipp'; did you mean 'tip'?");
     how.outputs = NULL, how.form = "short";
     check_refused(&how, "there is no form 'short': it is auto or reduced");
+    how.form = "auto", how.language = "python", how.single = true;
+    check_refused(&how, "only C has numbers of single precision");
+    how.language = "c", how.single = false, how.folder = in_folder("m.c");
+    char words[600];
+    snprintf(words, sizeof words, "'%s' is no folder", how.folder);
+    write_bytes(how.folder, "", 0);
+    check_refused(&how, words);
+    how.folder = in_folder(".");
     tr_error err = {0};
+    tr_system *controlled = system_from("trundle: 1\nname: held\nbodies: {b: {joint: {type: "
+                                        "prismatic, axis: '1, 0, 0', coordinate: "
+                                        "q}, mass: 1}}\ninputs: {f: 0}\nroles: {q: {torque: "
+                                        "f}}\ncontrollers: {c: {period: 0.1, outputs: "
+                                        "{f: -q}}}\n");
+    assert_false(tr_export(controlled, &how, &err));
+    assert_non_null(strstr(err.text, "controllers or sensors"));
+    tr_system_free(controlled);
+    err = (tr_error){0};
     tr_system *system = system_called("hopping_wheel", NULL);
     how.form = "auto";
     assert_false(tr_export(system, &how, &err));

@@ -474,8 +474,9 @@ static void write_start(Printer *p)
     const Export *code = p->code;
     const bool single = code->options.is_single;
     Buffer *out = &p->body, modes = {0}, solve = {0};
-    tr_buffer_print(out, "#define QUATERNION_COUNT %u\n", code->quaternion_count);
-    if (code->quaternion_count)
+    const bool solves = code_has(code, PART_GIVEN_POSITIONS) || code_has(code, PART_GIVEN_RATES);
+    if (solves) tr_buffer_print(out, "#define QUATERNION_COUNT %u\n", code->quaternion_count);
+    if (solves && code->quaternion_count)
         write_integers(out, "static const int start_quaternion[]", code->quaternion,
                        code->quaternion_count);
     write_guesses(p);
@@ -497,7 +498,7 @@ static void write_start(Printer *p)
         {"modes", modes.at ? modes.at : ""},   {"solve", solve.at ? solve.at : ""},
         {"same", single ? "1e-10f" : "1e-20"}, {"converged", single ? "1e-13f" : "1e-28"},
         {"wrong", single ? "1e-8f" : "1e-20"}, {NULL, NULL}};
-    fill_in(p, out, solve.at ? tr_embedded_c_start() : tr_embedded_c_plain_start(), marks);
+    fill_in(p, out, solves ? tr_embedded_c_start() : tr_embedded_c_plain_start(), marks);
     out->failed = out->failed || modes.failed || solve.failed;
     tr_buffer_free(&modes);
     tr_buffer_free(&solve);

@@ -131,9 +131,7 @@ bool tr_print_casadi(Export *code, Folder *folder, tr_error *err)
     const char *name = code->options.name;
     char upper[64];
     Buffer prototypes = {0}, sparsities = {0}, title = {0}, modes = {0};
-    if (code->options.is_single)
-        tr_fail(err, TR_USAGE, (Place){0}, "CasADi has no numbers of single precision");
-    if (has_failed(err) || !tr_print_c(code, folder, err)) return false;
+    if (!tr_print_c(code, folder, err)) return false;
     Buffer *out = tr_folder_add(folder, "%s_casadi.c", name);
     if (!out) return tr_fail_memory(err), false;
     tr_upper_name(name, upper, sizeof upper);

@@ -90,6 +90,13 @@ typedef struct Export {
 bool tr_code_open(Export *code, CodePart part, uint32_t count);
 uint32_t tr_code_entry(const Export *code, uint32_t input);
 void tr_code_start(Export *code, tr_error *err);
+// Outputs of a program as a function, `wanted` by their indices; NULL: all. And the rates of the
+// state, as expressions of a system of one's own.
+void tr_code_program(Export *code, CodePart part, const tr_program *program, const uint32_t *wanted,
+                     uint32_t count);
+void tr_code_rates(const Export *code, const System *system, Exprs *list);
+void tr_code_jacobian(Export *code, tr_error *err);
+void tr_code_second(Export *code, tr_error *err);
 
 Export *tr_code_new(const System *system, const CodeOptions *options, tr_error *err);
 void tr_code_free(Export *code);

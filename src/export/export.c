@@ -20,9 +20,14 @@ void tr_export_fill(tr_export_options *options, size_t size)
 static bool make_folder(const char *path, tr_error *err)
 {
     struct stat is;
-    if (mkdir(path, 0777) == 0 || (errno == EEXIST && stat(path, &is) == 0 && S_ISDIR(is.st_mode)))
-        return true;
-    tr_fail(err, TR_IO, (Place){0}, "cannot make the folder '%.300s': %s", path, strerror(errno));
+    const bool is_there = mkdir(path, 0777) == 0 || errno == EEXIST;
+    const int why = errno;
+    if (is_there && stat(path, &is) == 0 && S_ISDIR(is.st_mode)) return true;
+    if (is_there) {
+        tr_fail(err, TR_IO, (Place){0}, "'%.300s' is no folder", path);
+        return false;
+    }
+    tr_fail(err, TR_IO, (Place){0}, "cannot make the folder '%.300s': %s", path, strerror(why));
     return false;
 }
 
@@ -106,6 +111,8 @@ bool tr_export(const tr_system *system, const tr_export_options *options, tr_err
     if (!o.folder || !o.folder[0])
         tr_fail(err, TR_USAGE, (Place){0}, "the folder that code is to be written into is missing");
     const Target *target = has_failed(err) ? NULL : tr_target(o.language ? o.language : "c", err);
+    if (target && o.single && strcmp(target->name, "c") != 0)
+        tr_fail(err, TR_USAGE, (Place){0}, "only C has numbers of single precision");
     return target && check_form(system, o.form ? o.form : "auto", err) &&
            export_code(system, &o, target, err);
 }

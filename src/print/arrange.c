@@ -276,7 +276,7 @@ static Desk *open_desk(Closed *c)
 
 static const Term *call_term(Closed *c, const Generator *g)
 {
-    const Term *parts[3];
+    const Term *parts[3] = {0};
     for (uint32_t i = 0; i < g->count; i++)
         if (!(parts[i] = tr_arrange(c, g->of[i]))) return NULL;
     if (g->kind == GENERATOR_CALL)
@@ -342,7 +342,7 @@ static Sum take_polynomial(Desk *d, const Poly *p)
 {
     const Closed *c = d->closed;
     unsigned long exponents[MOST_ATOMS], highest[MOST_ATOMS];
-    uint32_t generators[MOST_ATOMS];
+    uint32_t generators[MOST_ATOMS] = {0};
     find_highest(c, p, highest);
     for (uint32_t k = 0; k < c->count && !d->failed; k++) {
         if (!highest[k]) continue;
@@ -623,9 +623,9 @@ static void take_waves(Waves *w, const Poly *p, uint8_t degree)
     const Closed *c = d->closed;
     unsigned long exponents[MOST_ATOMS], highest[MOST_ATOMS];
     uint32_t atom_of[MOST_ATOMS];
+    for (uint32_t g = 0; g < MOST_ATOMS; g++) atom_of[g] = UINT32_MAX;
     find_highest(c, p, highest);
     for (uint32_t g = 0; g < c->count && !d->failed; g++) {
-        atom_of[g] = UINT32_MAX;
         if (is_wave(c, g) || !highest[g]) continue;
         atom_of[g] = d->count;
         take_atom(d, g, highest[g]);

@@ -61,7 +61,7 @@ static bool check_list(const char *list, tr_error *err)
 {
     Buffer known = {0};
     for (int i = 0; i < EQUATIONS; i++)
-        if (!i || strcmp(equations[i].key, equations[i - 1].key))
+        if (!i || strcmp(equations[i].key, equations[i - 1].key) != 0)
             add_word(&known, equations[i].key);
     if (!*list)
         tr_fail(err, TR_USAGE, (Place){0}, "which equations? There are %s",

@@ -246,13 +246,17 @@ static const char *body_at(const Stager *g, uint32_t id)
     return phase_at(g, id) <= PHASE_ANGLES ? NULL : g->labels[id].body;
 }
 
+static bool is_same_body(const char *a, const char *b)
+{
+    return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
 // What is written under one heading has one number.
 static uint32_t block_at(const Stager *g, uint32_t id, const char **bodies, uint32_t *body_count)
 {
     const char *body = body_at(g, id);
     uint32_t i = 0;
-    while (i < *body_count && (!body || !bodies[i] ? body != bodies[i] : strcmp(body, bodies[i])))
-        i++;
+    while (i < *body_count && !is_same_body(body, bodies[i])) i++;
     if (i == *body_count) bodies[(*body_count)++] = body;
     return (uint32_t)phase_at(g, id) + 16 * i;
 }
