@@ -262,6 +262,37 @@ static void check_refused(const tr_export_options *how, const char *words)
     tr_system_free(system);
 }
 
+// More than a megabyte of tables
+static void test_large_tables(void **state)
+{
+    (void)state;
+    tr_error err = {0};
+    FILE *file = fopen(in_folder("large.csv"), "w");
+    fprintf(file, "t,v\n");
+    for (int k = 0; k < 50000; k++) fprintf(file, "%d,%d\n", k, k % 7);
+    fclose(file);
+    static const char text[] =
+        "trundle: 1\nname: large\ntables: {v: {file: large.csv, x: t, value: v, degree: "
+        "1}}\nbodies: {b: "
+        "{joint: {type: prismatic, axis: '1, 0, 0', coordinate: q}, mass: 1}}\nroles: {q: {torque: "
+        "v(t)}}\n";
+    write_bytes(in_folder("large.yaml"), text, strlen(text));
+    tr_model *model = tr_model_read(in_folder("large.yaml"), &err);
+    tr_system *system = tr_derive(model, NULL, &err);
+    if (!system) fail_msg("%s", err.text);
+    static const char *const languages[] = {"c", "octave", "python", "casadi"};
+    for (size_t i = 0; i < sizeof languages / sizeof *languages; i++) {
+        tr_export_options how = tr_export_defaults();
+        how.language = languages[i], how.folder = in_folder(".");
+        err = (tr_error){0};
+        assert_false(tr_export(system, &how, &err));
+        assert_string_equal(
+            err.text, "tables of this model take 1.2 MB: generated code has at most 1 MB of them");
+    }
+    tr_system_free(system);
+    tr_model_free(model);
+}
+
 static void test_refusals(void **state)
 {
     (void)state;
@@ -332,6 +363,7 @@ int main(void)
         cmocka_unit_test(test_single),
         cmocka_unit_test(test_hostile_names),
         cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_large_tables),
         cmocka_unit_test(test_demo),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

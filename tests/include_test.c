@@ -464,6 +464,11 @@ static void test_mistakes(void **state)
          "'each' needs 'name'"},
         {ROD, "include: {p: {file: part.yaml, each: {name: [a, b], k: [1, 2, 3]}}}\n", "", 2, 53,
          "'k' has 3 values for 2 copies: each has one"},
+        {ROD, "include: {p: {file: part.yaml, each: {name: [a], k: [1, 2]}}}\n", "", 2, 50,
+         "'k' has 2 values for 1 copy: each has one"},
+        {ROD, "include: {p: {file: part.yaml, each: {name: [a, b], kk: [1, 2]}}}\n", "", 2, 53,
+         "'kk' is no parameter or input of that file, and '1' no name here that it could be; did "
+         "you mean 'k'?"},
         {ROD, "include: {p: {file: part.yaml, each: {name: [a, b, a]}}}\n", "", 2, 52,
          "two copies are called 'a'"},
         {ROD, "include: {p: {file: part.yaml, each: {name: [a, \"b c\"]}}}\n", "", 2, 50,

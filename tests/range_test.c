@@ -97,6 +97,36 @@ static void test_ports(void **state)
     tr_system_free(s);
 }
 
+// Who takes another's value has a range of its own: the other's stays what it is, and both hold.
+static void test_follower(void **state)
+{
+    (void)state;
+    static const char text[] =
+        HEAD "parameters:\n"
+             "  m: {value: 1, min: 0.5, max: 2, unit: kg, doc: its own}\n"
+             "  load: {value: m, min: 0, max: 1.5, unit: kg, doc: of another}\n"
+             "  plain: 3\n"
+             "  third: {value: plain, unit: m, max: 9}\n"
+             "bodies: {b: {joint: {type: prismatic, axis: \"1, 0, 0\"}, mass: load}}\n";
+    tr_error err = {0};
+    const tr_setting much = {"m", "1.8"}, itself = {"load", "0.2"};
+    tr_derive_options o = tr_derive_defaults();
+    tr_system *s = derived(model_from(text), NULL);
+    check_port(s, "m", "kg", "its own", 0.5, 2);
+    check_port(s, "plain", "", "", -(double)INFINITY, (double)INFINITY);
+    tr_system_free(s);
+    tr_model *model = model_from(text);
+    o.settings = &much, o.setting_count = 1;
+    assert_null(tr_derive(model, &o, &err));
+    assert_says(err.text, "the parameter 'load' is 1.8 kg, and its range is 0 to 1.5 kg");
+    o.settings = &itself;
+    s = derived_from(model, &o);
+    check_port(s, "m", "kg", "its own", 0.5, 2);
+    check_port(s, "load", "kg", "of another", 0, 1.5);
+    tr_system_free(s);
+    tr_model_free(model);
+}
+
 // The long form changes no operation and no bit.
 static void test_same_equations(void **state)
 {
@@ -212,22 +242,22 @@ static void test_refused(void **state)
         {"strong", NULL, NULL, 30, 24,
          "the input 'push' is 11 N, and its range is -10 to 10 N (line 10)"},
         {NULL, "m", "2.0000001", -1, 1,
-         "the parameter 'm' is 2.0000001 kg, and its range is 0.5 to 2 kg (line 3)"},
+         "the parameter 'm' is 2.0000001 kg, and its range is 0.5 to 2 kg (line 3 of the model)"},
         {NULL, "m", "0.5 - 1e-9", -1, 1,
-         "the parameter 'm' is 0.499999999 kg, and its range is 0.5 to 2 kg (line 3)"},
+         "the parameter 'm' is 0.499999999 kg, and its range is 0.5 to 2 kg (line 3 of the model)"},
         {NULL, "m_ref", "0.4", 3, 14, "the parameter 'm' is 1 kg, and its range is 0.5 to 0.8 kg"},
         {NULL, "m_ref", "0.1", 3, 32,
          "the parameter 'm' has a 'max' below its 'min': they are 0.2 and 0.5"},
         {NULL, "l", "0.9", 6, 14,
          "the parameter 'I' is 0.81 kg m^2, and its range is up to 0.6 kg m^2"},
         {NULL, "start", "1.5", -1, 1,
-         "the parameter 'start' is 1.5, and its range is up to 1 (line 8)"},
+         "the parameter 'start' is 1.5, and its range is up to 1 (line 8 of the model)"},
         {NULL, "push", "-10.5", -1, 1,
-         "the input 'push' is -10.5 N, and its range is -10 to 10 N (line 10)"},
+         "the input 'push' is -10.5 N, and its range is -10 to 10 N (line 10 of the model)"},
         {NULL, "push", "20*cos(t)", -1, 1,
-         "the input 'push' is 20 N, and its range is -10 to 10 N (line 10)"},
+         "the input 'push' is 20 N, and its range is -10 to 10 N (line 10 of the model)"},
         {NULL, "push", "12*m", -1, 1,
-         "the input 'push' is 12 N, and its range is -10 to 10 N (line 10)"},
+         "the input 'push' is 12 N, and its range is -10 to 10 N (line 10 of the model)"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) check_refused(&rows[i]);
 }
@@ -260,11 +290,16 @@ static void test_files_beside(void **state)
     tr_derive_options o = tr_derive_defaults();
     o.with = &name, o.with_texts = &text, o.with_count = 1;
     assert_null(tr_derive(model, &o, &err));
-    assert_string_equal(err.text,
-                        "the parameter 'l' is 2.5 m, and its range is 0.1 to 2 m (line 5)");
+    assert_string_equal(
+        err.text, "the parameter 'l' is 2.5 m, and its range is 0.1 to 2 m (line 5 of the model)");
     assert_int_equal(err.line % TR_WITH_LINES, 1);
     assert_int_equal(err.line / TR_WITH_LINES, 1);
     assert_int_equal(err.column, 18);
+    err = (tr_error){0};
+    text = "inputs: {push: {max: -1}}\n"; // what is beyond it stands in the model
+    assert_null(tr_derive(model, &o, &err));
+    assert_string_equal(err.text,
+                        "the input 'push' is 0 N, and its range is -10 to -1 N (line 1 of --with)");
     tr_model_free(model);
 }
 
@@ -287,7 +322,8 @@ static void test_inputs_of_cases(void **state)
     tr_system_free(s);
     text = "inputs: {push: 30}\n";
     assert_null(tr_derive(model, &o, &err));
-    assert_says(err.text, "the input 'push' is 30 N, and its range is -10 to 10 N (line 10)");
+    assert_says(err.text,
+                "the input 'push' is 30 N, and its range is -10 to 10 N (line 10 of the model)");
     assert_int_equal(err.column, 16);
     tr_model_free(model);
 }
@@ -364,8 +400,7 @@ static void test_wrong(void **state)
     check_wrong(
         "parameters: {m: {value: 1, unit: furlong}}", 34,
         "the unit of 'm': 'furlong' is not a unit; there are 'kg', 'm', 's', 'A', 'K', 'mol', "
-        "'rad', 'sr', 'N', 'J', 'W', 'Pa', 'Hz', 'C', 'V', 'ohm', 'S', 'F', 'Wb', 'H', 'T'; "
-        "products are written as in N m");
+        "'rad', 'sr', 'N', 'J', 'W', 'Pa', 'Hz', 'C', 'V', 'ohm', 'S', 'F', 'Wb', 'H', 'T'");
     check_wrong("inputs: {u: {value: t, max: t}}", 29,
                 "'t' is not a parameter: this must be constant");
     check_wrong("parameters: {a: {value: 1, max: b}, b: {value: 2, max: a}}", 48,
@@ -552,14 +587,15 @@ static void test_steady(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_ports),           cmocka_unit_test(test_same_equations),
-        cmocka_unit_test(test_certificate),     cmocka_unit_test(test_hostile_words),
-        cmocka_unit_test(test_refused),         cmocka_unit_test(test_taken),
-        cmocka_unit_test(test_files_beside),    cmocka_unit_test(test_calls),
-        cmocka_unit_test(test_inputs_of_cases), cmocka_unit_test(test_sampled),
-        cmocka_unit_test(test_wrong),           cmocka_unit_test(test_runs),
-        cmocka_unit_test(test_batch),           cmocka_unit_test(test_controller),
-        cmocka_unit_test(test_sweeps),          cmocka_unit_test(test_steady),
+        cmocka_unit_test(test_ports),          cmocka_unit_test(test_follower),
+        cmocka_unit_test(test_same_equations), cmocka_unit_test(test_certificate),
+        cmocka_unit_test(test_hostile_words),  cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_taken),          cmocka_unit_test(test_files_beside),
+        cmocka_unit_test(test_calls),          cmocka_unit_test(test_inputs_of_cases),
+        cmocka_unit_test(test_sampled),        cmocka_unit_test(test_wrong),
+        cmocka_unit_test(test_runs),           cmocka_unit_test(test_batch),
+        cmocka_unit_test(test_controller),     cmocka_unit_test(test_sweeps),
+        cmocka_unit_test(test_steady),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,6 +3,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 // The column in the file of one in a text whose names were changed
 static int column_before(const Spelling *spelling, int column)
@@ -84,4 +85,25 @@ char *tr_text_finish(Buffer *text, tr_error *err)
     if (!has_failed(err)) return text->at;
     tr_buffer_free(text);
     return NULL;
+}
+
+// Whether two places are in one file; settings and calls are in none.
+static bool are_in_one(Place a, Place b)
+{
+    if (a.in || b.in) return a.in && b.in && strcmp(a.in->file, b.in->file) == 0;
+    return b.line >= 0 && a.line / TR_WITH_LINES == b.line / TR_WITH_LINES;
+}
+
+void tr_place_told(Place there, Place at, char words[TR_PLACE_SHOWN])
+{
+    const bool is_beside = are_in_one(there, at);
+    words[0] = 0;
+    if (there.line <= 0 || (is_beside && there.line == at.line)) return;
+    if (there.in)
+        snprintf(words, TR_PLACE_SHOWN, " (%.100s, line %d)", there.in->file, there.line);
+    else
+        snprintf(words, TR_PLACE_SHOWN, " (line %d%s)", there.line % TR_WITH_LINES,
+                 is_beside                        ? ""
+                 : there.line / TR_WITH_LINES > 0 ? " of --with"
+                                                  : " of the model");
 }

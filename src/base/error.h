@@ -48,6 +48,11 @@ __attribute__((format(printf, 4, 5))) void tr_fail(tr_error *err, tr_status stat
 __attribute__((format(printf, 3, 4))) void tr_fail_again(tr_error *err, const tr_error *why,
                                                          const char *format, ...);
 
+// " (corner.yaml, line 3)": where something stands that an error at another place speaks of. Empty
+// where that is not known, or the same line.
+enum { TR_PLACE_SHOWN = 160 };
+void tr_place_told(Place there, Place at, char words[TR_PLACE_SHOWN]);
+
 // Records that memory ran out.
 void tr_fail_memory(tr_error *err);
 

@@ -80,6 +80,7 @@ enum { ROWS = sizeof rows / sizeof *rows };
 
 typedef struct Reader {
     const char *at, *end;
+    Text whole;
     char *why;
     size_t size; // of the words
     int depth;
@@ -111,19 +112,42 @@ static const char *without_prefix(Text name)
     return NULL;
 }
 
+// Where a name is two units without a blank between them, "Nm", the length of the first; else 0
+static size_t first_of_two(Text name)
+{
+    for (size_t i = 1; i < name.length; i++) {
+        const Row *first = row_called((Text){name.at, i}),
+                  *second = row_called((Text){name.at + i, name.length - i});
+        if (first && second && !first->in && !second->in) return i;
+    }
+    return 0;
+}
+
+static bool refuse_factor(Reader *r, Text name, const char *in)
+{
+    char instead[60];
+    snprintf(instead, sizeof instead, "give the value in %s", in);
+    if (strcmp(in, "1") == 0)
+        snprintf(instead, sizeof instead, "give the value as a share of 1");
+    else if (name.length != r->whole.length)
+        snprintf(instead, sizeof instead, "write %s in its place, for the value in that unit", in);
+    return WRONG(r, "'%.*s' is no unit of SI without a factor: %s", TEXT(name), instead);
+}
+
 static bool refuse_name(Reader *r, Text name)
 {
     const Row *row = row_called(name);
     const char *in = row ? row->in : without_prefix(name);
+    const size_t first = first_of_two(name);
     Suggestion nearest = {.wanted = name};
     char hint[TR_HINT_SIZE];
-    if (in)
-        return WRONG(r, "'%.*s' is no unit of SI without a factor: give the value in %s",
-                     TEXT(name), in);
+    if (in) return refuse_factor(r, name, in);
+    if (first)
+        return WRONG(r, "'%.*s' is not a unit; did you mean '%.*s %.*s'?", TEXT(name), (int)first,
+                     name.at, TEXT(((Text){name.at + first, name.length - first})));
     for (size_t i = 0; i < ROWS; i++)
         if (!rows[i].in) tr_suggest(&nearest, text_of(rows[i].name));
-    return WRONG(r, "'%.*s' is not a unit%s; products are written as in N m", TEXT(name),
-                 tr_hint(&nearest, hint));
+    return WRONG(r, "'%.*s' is not a unit%s", TEXT(name), tr_hint(&nearest, hint));
 }
 
 // ---- reading -------------------------------------------------------------------------------
@@ -176,7 +200,9 @@ static bool read_name(Reader *r, Unit *unit)
     const Row *row = name.length ? row_called(name) : NULL;
     if (!name.length && is_next(r, '1')) return r->at++, true;
     if (!name.length && r->at == r->end) return WRONG(r, "a unit is missing at its end");
-    if (!name.length) return WRONG(r, "'%.*s' is not a unit", TEXT(((Text){r->at, 1})));
+    if (!name.length)
+        return WRONG(r, "'%.*s' is not a unit; a power is written as in m^2",
+                     TEXT(((Text){r->at, 1})));
     if (!row || row->in) return refuse_name(r, name);
     for (int i = 0; i < BASE_UNITS; i++) unit->of[i] = 2 * row->of[i];
     return true;
@@ -216,7 +242,11 @@ static bool read_product(Reader *r, Unit *unit)
 
 bool tr_unit_read(Text text, Unit *unit, char *why, size_t size)
 {
-    Reader r = {.at = text.at, .end = text.at + text.length, .why = why, .size = size};
+    Reader r = {.at = text.at,
+                .end = text.at + text.length,
+                .whole = text_trimmed(text),
+                .why = why,
+                .size = size};
     *unit = (Unit){0};
     if (text.length > MOST_UNIT) return WRONG(&r, "a unit has %d characters at most", MOST_UNIT);
     if (!read_product(&r, unit)) return false;

@@ -249,11 +249,18 @@ static size_t table_size(const Table *table)
                                  : (size_t)ax->pieces * (ax->degree + 1);
 }
 
-static bool check_tables(const Export *code, tr_error *err)
+bool tr_tables_are_small(const Export *code, tr_error *err)
 {
     size_t numbers = 0;
-    for (uint32_t k = 0; k < code->flat.table_count; k++)
-        numbers += table_size(code->flat.tables[k]);
+    for (uint32_t k = 0; k < code->flat.table_count; k++) {
+        const Table *table = code->flat.tables[k];
+        numbers += table_size(table);
+        for (int i = 0; i < 2; i++) {
+            const TableAxis *axis = &table->axis[i];
+            const size_t d = table_is_plane(table) ? axis->degree + 1u : 0;
+            if (axis->count > 1) numbers += axis->count + axis->pieces * d * d;
+        }
+    }
     if (numbers * sizeof(double) <= MOST_TABLES) return true;
     tr_fail(err, TR_USAGE, (Place){0},
             "tables of this model take %.1f MB: generated code has at most 1 MB of them",
@@ -609,7 +616,7 @@ bool tr_print_c(Export *code, Folder *folder, tr_error *err)
     Printer p = {.code = code,
                  .tongue = tongue_of(code),
                  .real = code->options.is_single ? "float" : "double"};
-    if (!check_tables(code, err)) return false;
+    if (!tr_tables_are_small(code, err)) return false;
     write_functions(&p);
     Buffer *header = tr_folder_add(folder, "%s.h", name);
     if (header) write_header(&p, header);

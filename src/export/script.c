@@ -408,6 +408,7 @@ static void free_pieces(Pieces *pieces)
 
 bool tr_print_python(Export *code, Folder *folder, tr_error *err)
 {
+    if (!tr_tables_are_small(code, err)) return false;
     Script s = {.code = code, .tongue = &python};
     Pieces pieces = {0};
     make_pieces(&s, &pieces);
@@ -466,6 +467,7 @@ bool tr_print_octave(Export *code, Folder *folder, tr_error *err)
         {"table", tr_embedded_octave_table()}};
     const char *name = code->options.name;
     char table[120];
+    if (!tr_tables_are_small(code, err)) return false;
     Tongue tongue = octave;
     Script s = {.code = code, .tongue = &tongue, .is_octave = true};
     Pieces pieces = {0};

@@ -26,6 +26,8 @@ typedef struct Mark {
 // A text with marks replaced; the list ends with a NULL.
 void tr_fill_in(Buffer *out, Text text, const Mark *marks);
 
+// Whether tables are few enough for constants; else words.
+bool tr_tables_are_small(const Export *code, tr_error *err);
 // In capitals
 void tr_upper_name(const char *name, char *out, size_t size);
 

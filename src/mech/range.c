@@ -25,11 +25,11 @@ static void refuse(Tree *tree, const Setting *setting, const char *of, const dou
                    const char *unit)
 {
     Buffer text = {0};
-    const Place range = setting->min.given ? setting->min.place : setting->max.place;
+    char where[TR_PLACE_SHOWN];
+    const Place passed = x[0] > x[2] ? setting->max.place : setting->min.place;
+    tr_place_told(passed, setting->value.place, where);
     tr_range_words(of, x, unit, &text);
-    if (setting->value.place.line != range.line && range.line > 0)
-        tr_buffer_print(&text, " (%.100s%sline %d)", range.in ? range.in->file : "",
-                        range.in ? ", " : "", range.line);
+    tr_buffer_print(&text, "%s", where);
     if (text.failed)
         tr_fail_memory(tree->err);
     else
@@ -81,7 +81,8 @@ static void take(Tree *tree, const Setting *setting, const char *kind)
                most = bound(tree, setting, setting->max, "max");
     if (has_range && !has_failed(tree->err)) keep_range(tree, setting, kind, value, least, most);
     Input *input = tr_system_input(tree->system, value);
-    if (!input || has_failed(tree->err)) return;
+    // What is another's value alone has a range of its own, and leaves what the other is as it is
+    if (!input || !text_is(setting->name.text, input->name) || has_failed(tree->err)) return;
     input->least = least, input->most = most;
     input->port.unit = unit_of(tree, setting);
     input->port.doc = tr_tree_text(tree, setting->doc.text);

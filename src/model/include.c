@@ -104,6 +104,19 @@ static bool take_givens(Including *in, const Include *include, const ModelFields
     return true;
 }
 
+// A name takes a formula only where it is a parameter or an input.
+static void refuse_formula(Including *in, const ModelFields *part, const Given *given)
+{
+    Suggestion nearest = {.wanted = given->name.text};
+    char hint[TR_HINT_SIZE];
+    tr_settings_offer(&part->parameters, &nearest);
+    tr_settings_offer(&part->inputs, &nearest);
+    tr_fail(
+        in->err, TR_INVALID, given->name.place,
+        "'%.*s' is no parameter or input of that file, and '%.*s' no name here that it could be%s",
+        TEXT(given->name.text), TEXT(given->is.text), tr_hint(&nearest, hint));
+}
+
 // That what is meant by bound names is there
 static bool check_bound(Including *in, const ModelFields *part, const Naming *n)
 {
@@ -124,6 +137,8 @@ static bool check_bound(Including *in, const ModelFields *part, const Naming *n)
         else if (text_is(given->name.text, "world") || text_is(given->name.text, "ground"))
             tr_fail(in->err, TR_INVALID, given->name.place,
                     "'%.*s' is the same in all files: a body is bound", TEXT(given->name.text));
+        else if (!known && tr_head_name(is).length != is.length)
+            refuse_formula(in, part, given);
         else if (!known)
             tr_fail(in->err, TR_INVALID, given->is.place,
                     "there is no '%.*s' here that '%.*s' could be%s", TEXT(is),
@@ -170,8 +185,9 @@ static bool find_copies(Including *in, const Include *include, const Value **nam
         const Each *list = &include->each.at[i];
         if (list->values.count == *count) continue;
         tr_fail(in->err, TR_INVALID, list->name.place,
-                "'%.*s' has %u values for %u copies: each has one", TEXT(list->name.text),
-                list->values.count, *count);
+                "'%.*s' has %u value%s for %u cop%s: each has one", TEXT(list->name.text),
+                list->values.count, list->values.count == 1 ? "" : "s", *count,
+                *count == 1 ? "y" : "ies");
         return false;
     }
     for (uint32_t i = 0; i < *count; i++) {

@@ -228,6 +228,9 @@ static bool read_value(Reader *r, const Field *field, void *at)
 {
     Value value;
     const Value alone = {.text = {"", 0}, .place = here(r)};
+    if (field->type == TYPE_TEXT && (is_list(r) || is_map(r)))
+        return WRONG(r, here(r), "'%s' is a text, not a %s: put it in quotes", field->key,
+                     is_list(r) ? "list" : "map");
     return read_scalar(r, text_of(field->key), &value) &&
            tr_field_put(r->model, field, at, alone, value, false, r->err);
 }

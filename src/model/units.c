@@ -46,14 +46,11 @@ static const Setting *alone(const Units *u, const Owner *owner, const char *key,
 static void refuse(const Units *u, const Owner *owner, const char *key, Text unit,
                    const Setting *other, Place place)
 {
-    char of[100] = "", line[160] = "";
-    const Place unit_at = other->unit.place;
+    char of[100] = "", where[TR_PLACE_SHOWN];
     if (owner->name.length) snprintf(of, sizeof of, " of '%.*s'", TEXT(owner->name));
-    if (unit_at.line > 0)
-        snprintf(line, sizeof line, " (%.100s%sline %d)", unit_at.in ? unit_at.in->file : "",
-                 unit_at.in ? ", " : "", unit_at.line);
+    tr_place_told(other->unit.place, place, where);
     tr_fail(u->err, TR_INVALID, place, "'%s'%s is in %.*s, but '%.*s' is in %.*s%s", key, of,
-            TEXT(unit), TEXT(other->name.text), TEXT(other->unit.text), line);
+            TEXT(unit), TEXT(other->name.text), TEXT(other->unit.text), where);
 }
 
 // ---- units of rows -------------------------------------------------------------------------
@@ -99,12 +96,20 @@ static void check_formula(const Units *u, const Owner *owner, const char *key, T
     refuse(u, owner, key, own, other, value.place);
 }
 
+// Behind the formula that begins there: a comma, but not one between arguments, or the end
+static size_t formula_end(Text text, size_t at)
+{
+    for (int depth = 0; at < text.length && (depth > 0 || text.at[at] != ','); at++)
+        depth += (text.at[at] == '(') - (text.at[at] == ')');
+    return at;
+}
+
 // Formulas that commas separate
 static void check_formulas(const Units *u, const Owner *owner, const Field *field, Value value)
 {
     const Text text = value.text;
     for (size_t from = 0, at = 0; from <= text.length; from = ++at) {
-        while (at < text.length && text.at[at] != ',') at++;
+        at = formula_end(text, from);
         size_t start = from;
         while (start < at && text.at[start] == ' ') start++;
         Value part = {{text.at + start, at - start}, value.place, true};
