@@ -403,87 +403,84 @@ static void assert_mistake(const Mistake *m)
     "0, 0\"}\n"
 #define CART "bodies: {cart: {mass: 1}}\n"
 
+static const Mistake mistakes[] = {
+    // in the included file
+    {ROD "bodie: {}\n", "include: {p: {file: part.yaml}}\n", "part.yaml", 5, 1,
+     "unknown key 'bodie' in 'model'; did you mean 'bodies'? (included by main.yaml:2:11 as "
+     "p)"},
+    {ROD "outputs:\n  o: k*angel\n", "include:\n  p: {file: part.yaml}\n", "part.yaml", 6, 8,
+     "unknown name 'angel'"},
+    {ROD "outputs:\n  o: k*angle*k + angel\n",
+     "include:\n  p:\n    file: part.yaml\n    each: {name: [fl, fr]}\n", "part.yaml", 6, 18,
+     "(included by main.yaml:3:3 as fl)"},
+    {"bodies: {rod: {parent: rodd}}\n", "include: {p: {file: part.yaml}}\n", "part.yaml", 2, 24,
+     "rodd"},
+    {"bodies: [rod]\n", "include: {p: {file: part.yaml}}\n", "part.yaml", 2, 9, "must be a map"},
+    // names of the including file
+    {ROD "outputs: {o: cart.x}\n", CART "include: {p: {file: part.yaml}}\n", "part.yaml", 5, 14,
+     "'cart' is a name of the including file: it is handed over by 'bind' or 'set'"},
+    {ROD "forces: {f: {body: cart}}\n", CART "include: {p: {file: part.yaml}}\n", "part.yaml", 5,
+     20, "'cart' is a name of the including file"},
+    {ROD "outputs: {o: angle}\n", CART "include: {p: {file: part.yaml, bind: {rod: cart}}}\n",
+     "part.yaml", 5, 14, "'angle' goes with what is bound"},
+    // clashes
+    {ROD, "bodies:\n  p_rod: {mass: 1}\ninclude: {p: {file: part.yaml}}\n", "part.yaml", 4, 3,
+     "'p_rod' stands in 'bodies' already, in the including file, line 3"},
+    {ROD, "parameters: {p_k: 1}\ninclude: {p: {file: part.yaml}}\n", "part.yaml", 2, 14,
+     "'p_k' stands in 'parameters' already"},
+    {ROD, "outputs: {p_angle: 1}\ninclude: {p: {file: part.yaml}}\n", "", 2, 11,
+     "the name 'p_angle' is taken"},
+    {ROD, "include:\n  a: {file: part.yaml, each: {name: [p]}}\n  p: {file: part.yaml}\n",
+     "part.yaml", 2, 14, "'p_k' stands in 'parameters' already, in part.yaml, line 2"},
+    // what the include says
+    {ROD, "include: {p: {}}\n", "", 2, 11, "the include 'p' needs a 'file'"},
+    {ROD, "include: {p: {file: parts.yaml}}\n", "", 2, 21, "cannot read 'parts.yaml'"},
+    {ROD, "include: {p: {file: main.yaml}}\n", "", 2, 21,
+     "'main.yaml' includes itself, by 'main.yaml'"},
+    {"include: {q: {file: main.yaml}}\n", "include: {p: {file: part.yaml}}\n", "part.yaml", 2, 21,
+     "'main.yaml' includes itself, by 'part.yaml', which is included by 'main.yaml'"},
+    {ROD, "include: {p: {file: /etc/part.yaml}}\n", "", 2, 21,
+     "'/etc/part.yaml' is not in the folder of the model: --allow-files DIR allows another"},
+    {ROD, "include: {p: {file: ../part.yaml}}\n", "", 2, 21,
+     "'../part.yaml' is not in the folder of the model"},
+    {ROD, "include: {p: {file: link.yaml}}\n", "", 2, 21,
+     "'link.yaml' is not in the folder of the model"},
+    {ROD, "include: {p: {file: part.yaml, set: {kk: 1}}}\n", "", 2, 38,
+     "'part.yaml' has no parameter or input 'kk'; did you mean 'k'?"},
+    {ROD, "include: {p: {file: part.yaml, set: {k: kk}}}\n", "", 2, 41, "unknown name 'kk'"},
+    {ROD, CART "include: {p: {file: part.yaml, bind: {rood: cart}}}\n", "", 3, 39,
+     "'part.yaml' does not speak of 'rood'; did you mean 'rod'?"},
+    {ROD, CART "include: {p: {file: part.yaml, bind: {rod: carts}}}\n", "", 3, 44,
+     "there is no 'carts' here that 'rod' could be; did you mean 'cart'?"},
+    {ROD, CART "include: {p: {file: part.yaml, bind: {k: cart}}}\n", "", 3, 39,
+     "'k' is a parameter: it is given by 'set', not by 'bind'"},
+    {ROD, CART "include: {p: {file: part.yaml, bind: {world: cart}}}\n", "", 3, 39,
+     "'world' is the same in all files"},
+    {ROD, "include: {p: {file: part.yaml, each: {k: [1, 2]}}}\n", "", 2, 39, "'each' needs 'name'"},
+    {ROD, "include: {p: {file: part.yaml, each: {name: [a, b], k: [1, 2, 3]}}}\n", "", 2, 53,
+     "'k' has 3 values for 2 copies: each has one"},
+    {ROD, "include: {p: {file: part.yaml, each: {name: [a], k: [1, 2]}}}\n", "", 2, 50,
+     "'k' has 2 values for 1 copy: each has one"},
+    {ROD, "include: {p: {file: part.yaml, each: {name: [a, b], kk: [1, 2]}}}\n", "", 2, 53,
+     "'kk' is no parameter or input of that file, and '1' no name here that it could be; did "
+     "you mean 'k'?"},
+    {ROD, "include: {p: {file: part.yaml, each: {name: [a, b, a]}}}\n", "", 2, 52,
+     "two copies are called 'a'"},
+    {ROD, "include: {p: {file: part.yaml, each: {name: [a, \"b c\"]}}}\n", "", 2, 50,
+     "'b c' is no name"},
+    {ROD, "include: {p: {file: part.yaml, each: {name: []}}}\n", "", 2, 39, "'each' needs 'name'"},
+    {ROD, "include: {p: {file: part.yaml, set: {k: 1}, each: {name: [a], k: [2]}}}\n", "", 2, 38,
+     "'k' stands both here and in 'each'"},
+    {ROD, "include: {p: part.yaml}\n", "", 2, 14, "must be a map"},
+    {ROD, "include: [part.yaml]\n", "", 2, 10, "must be a map"},
+    {ROD, "include: {p: {file: part.yaml, each: {name: {a: b}}}}\n", "", 2, 46, "unknown key 'a'"},
+    {ROD, "include: {p: {file: part.yaml, sett: {}}}\n", "", 2, 32, "did you mean 'set'?"},
+    {ROD, "include: {2p: {file: part.yaml}}\n", "", 2, 11, "'2p' is no name"},
+};
+
 static void test_mistakes(void **state)
 {
     (void)state;
-    static const Mistake mistakes[] = {
-        // in the included file
-        {ROD "bodie: {}\n", "include: {p: {file: part.yaml}}\n", "part.yaml", 5, 1,
-         "unknown key 'bodie' in 'model'; did you mean 'bodies'? (included by main.yaml:2:11 as "
-         "p)"},
-        {ROD "outputs:\n  o: k*angel\n", "include:\n  p: {file: part.yaml}\n", "part.yaml", 6, 8,
-         "unknown name 'angel'"},
-        {ROD "outputs:\n  o: k*angle*k + angel\n",
-         "include:\n  p:\n    file: part.yaml\n    each: {name: [fl, fr]}\n", "part.yaml", 6, 18,
-         "(included by main.yaml:3:3 as fl)"},
-        {"bodies: {rod: {parent: rodd}}\n", "include: {p: {file: part.yaml}}\n", "part.yaml", 2, 24,
-         "rodd"},
-        {"bodies: [rod]\n", "include: {p: {file: part.yaml}}\n", "part.yaml", 2, 9,
-         "must be a map"},
-        // names of the including file
-        {ROD "outputs: {o: cart.x}\n", CART "include: {p: {file: part.yaml}}\n", "part.yaml", 5, 14,
-         "'cart' is a name of the including file: it is handed over by 'bind' or 'set'"},
-        {ROD "forces: {f: {body: cart}}\n", CART "include: {p: {file: part.yaml}}\n", "part.yaml",
-         5, 20, "'cart' is a name of the including file"},
-        {ROD "outputs: {o: angle}\n", CART "include: {p: {file: part.yaml, bind: {rod: cart}}}\n",
-         "part.yaml", 5, 14, "'angle' goes with what is bound"},
-        // clashes
-        {ROD, "bodies:\n  p_rod: {mass: 1}\ninclude: {p: {file: part.yaml}}\n", "part.yaml", 4, 3,
-         "'p_rod' stands in 'bodies' already, in the including file, line 3"},
-        {ROD, "parameters: {p_k: 1}\ninclude: {p: {file: part.yaml}}\n", "part.yaml", 2, 14,
-         "'p_k' stands in 'parameters' already"},
-        {ROD, "outputs: {p_angle: 1}\ninclude: {p: {file: part.yaml}}\n", "", 2, 11,
-         "the name 'p_angle' is taken"},
-        {ROD, "include:\n  a: {file: part.yaml, each: {name: [p]}}\n  p: {file: part.yaml}\n",
-         "part.yaml", 2, 14, "'p_k' stands in 'parameters' already, in part.yaml, line 2"},
-        // what the include says
-        {ROD, "include: {p: {}}\n", "", 2, 11, "the include 'p' needs a 'file'"},
-        {ROD, "include: {p: {file: parts.yaml}}\n", "", 2, 21, "cannot read 'parts.yaml'"},
-        {ROD, "include: {p: {file: main.yaml}}\n", "", 2, 21,
-         "'main.yaml' includes itself, by 'main.yaml'"},
-        {"include: {q: {file: main.yaml}}\n", "include: {p: {file: part.yaml}}\n", "part.yaml", 2,
-         21, "'main.yaml' includes itself, by 'part.yaml', which is included by 'main.yaml'"},
-        {ROD, "include: {p: {file: /etc/part.yaml}}\n", "", 2, 21,
-         "'/etc/part.yaml' is not in the folder of the model: --allow-files DIR allows another"},
-        {ROD, "include: {p: {file: ../part.yaml}}\n", "", 2, 21,
-         "'../part.yaml' is not in the folder of the model"},
-        {ROD, "include: {p: {file: link.yaml}}\n", "", 2, 21,
-         "'link.yaml' is not in the folder of the model"},
-        {ROD, "include: {p: {file: part.yaml, set: {kk: 1}}}\n", "", 2, 38,
-         "'part.yaml' has no parameter or input 'kk'; did you mean 'k'?"},
-        {ROD, "include: {p: {file: part.yaml, set: {k: kk}}}\n", "", 2, 41, "unknown name 'kk'"},
-        {ROD, CART "include: {p: {file: part.yaml, bind: {rood: cart}}}\n", "", 3, 39,
-         "'part.yaml' does not speak of 'rood'; did you mean 'rod'?"},
-        {ROD, CART "include: {p: {file: part.yaml, bind: {rod: carts}}}\n", "", 3, 44,
-         "there is no 'carts' here that 'rod' could be; did you mean 'cart'?"},
-        {ROD, CART "include: {p: {file: part.yaml, bind: {k: cart}}}\n", "", 3, 39,
-         "'k' is a parameter: it is given by 'set', not by 'bind'"},
-        {ROD, CART "include: {p: {file: part.yaml, bind: {world: cart}}}\n", "", 3, 39,
-         "'world' is the same in all files"},
-        {ROD, "include: {p: {file: part.yaml, each: {k: [1, 2]}}}\n", "", 2, 39,
-         "'each' needs 'name'"},
-        {ROD, "include: {p: {file: part.yaml, each: {name: [a, b], k: [1, 2, 3]}}}\n", "", 2, 53,
-         "'k' has 3 values for 2 copies: each has one"},
-        {ROD, "include: {p: {file: part.yaml, each: {name: [a], k: [1, 2]}}}\n", "", 2, 50,
-         "'k' has 2 values for 1 copy: each has one"},
-        {ROD, "include: {p: {file: part.yaml, each: {name: [a, b], kk: [1, 2]}}}\n", "", 2, 53,
-         "'kk' is no parameter or input of that file, and '1' no name here that it could be; did "
-         "you mean 'k'?"},
-        {ROD, "include: {p: {file: part.yaml, each: {name: [a, b, a]}}}\n", "", 2, 52,
-         "two copies are called 'a'"},
-        {ROD, "include: {p: {file: part.yaml, each: {name: [a, \"b c\"]}}}\n", "", 2, 50,
-         "'b c' is no name"},
-        {ROD, "include: {p: {file: part.yaml, each: {name: []}}}\n", "", 2, 39,
-         "'each' needs 'name'"},
-        {ROD, "include: {p: {file: part.yaml, set: {k: 1}, each: {name: [a], k: [2]}}}\n", "", 2,
-         38, "'k' stands both here and in 'each'"},
-        {ROD, "include: {p: part.yaml}\n", "", 2, 14, "must be a map"},
-        {ROD, "include: [part.yaml]\n", "", 2, 10, "must be a map"},
-        {ROD, "include: {p: {file: part.yaml, each: {name: {a: b}}}}\n", "", 2, 46,
-         "unknown key 'a'"},
-        {ROD, "include: {p: {file: part.yaml, sett: {}}}\n", "", 2, 32, "did you mean 'set'?"},
-        {ROD, "include: {2p: {file: part.yaml}}\n", "", 2, 11, "'2p' is no name"},
-    };
     write_text("../outside.yaml", HEAD ROD);
     if (symlink("../outside.yaml", "link.yaml") != 0) fail_msg("no link");
     for (size_t i = 0; i < sizeof mistakes / sizeof *mistakes; i++) assert_mistake(&mistakes[i]);
@@ -505,6 +502,39 @@ static void test_mistake_inside(void **state)
     assert_int_equal(err.line, 3);
     assert_int_equal(err.column, 28);
     assert_says(err.text, "(included by part.yaml:2:11 as in, by main.yaml:2:11 as left)");
+}
+
+// A misspelt name is told as its file has it, and so is the one that was meant.
+static void test_misspelt(void **state)
+{
+    (void)state;
+    static const char *const rows[][2] = {
+        {"spring*masss", "unknown name 'masss'; did you mean 'mass'? (included"},
+        {"rod.yaww", "unknown name 'left_in_rod.yaww'; did you mean 'left_in_rod.yaw'?"},
+        {"angle_rat", "unknown name 'angle_rat'; did you mean 'angle_rate'?"},
+        {"twce(2)", "unknown function 'twce'; did you mean 'twice'?"},
+        {"sqt(2)", "unknown function 'sqt'; did you mean 'sqrt'?"},
+        {"zzzzzz", "unknown name 'zzzzzz'; there are 'spring', 'mass', "},
+    };
+    char inner[500];
+    write_text("part.yaml", HEAD "include: {in: {file: inner.yaml}}\n");
+    write_text("main.yaml", HEAD "parameters: {masss_: 1}\n"
+                                 "include: {out: {file: part.yaml, each: {name: [left]}}}\n");
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        tr_error err = {0};
+        snprintf(inner, sizeof inner,
+                 HEAD "parameters: {spring: 1, mass: 2}\n"
+                      "functions: {twice(x): 2*x}\n"
+                      "bodies:\n  rod: {joint: {type: revolute, axis: \"0, 1, 0\", coordinate: "
+                      "angle}, mass: 1, inertia: {yy: 1}}\n"
+                      "outputs: {y: \"%s\"}\n",
+                 rows[i][0]);
+        write_text("inner.yaml", inner);
+        tr_model *model = read_model("main.yaml");
+        assert_null(tr_derive(model, NULL, &err));
+        assert_says(err.text, rows[i][1]);
+        tr_model_free(model);
+    }
 }
 
 // ---- files ---------------------------------------------------------------------------------
@@ -711,10 +741,10 @@ int main(void)
         cmocka_unit_test(test_corner_alone), cmocka_unit_test(test_sections),
         cmocka_unit_test(test_every_field),  cmocka_unit_test(test_locals),
         cmocka_unit_test(test_mistakes),     cmocka_unit_test(test_mistake_inside),
-        cmocka_unit_test(test_files),        cmocka_unit_test(test_folders),
-        cmocka_unit_test(test_settings),     cmocka_unit_test(test_late_mistake),
-        cmocka_unit_test(test_bound),        cmocka_unit_test(test_calls),
-        cmocka_unit_test(test_bombs),
+        cmocka_unit_test(test_misspelt),     cmocka_unit_test(test_files),
+        cmocka_unit_test(test_folders),      cmocka_unit_test(test_settings),
+        cmocka_unit_test(test_late_mistake), cmocka_unit_test(test_bound),
+        cmocka_unit_test(test_calls),        cmocka_unit_test(test_bombs),
     };
     return cmocka_run_group_tests_name("include", tests, enter_folder, NULL);
 }

@@ -10,18 +10,18 @@
 
 enum { STATES = 3 };
 
-static System *own_system(const char *model, tr_error *err)
+static System *own_system(const char *model, tr_system **original, tr_error *err)
 {
     char path[300];
     snprintf(path, sizeof path, MODELS_DIR "/%s.yaml", model);
     tr_derive_options how = tr_derive_defaults();
     how.name_gravity = 1;
     tr_model *m = tr_model_read(path, err);
-    tr_system *system = tr_derive(m, &how, err);
-    System *own = tr_system_copy(system, err);
+    *original = tr_derive(m, &how, err);
+    System *own = tr_system_copy(*original, err);
     if (!own) fail_msg("%s: %s", model, err->text);
     tr_model_free(m);
-    return own; // the original outlives it
+    return own; // the original must outlive it
 }
 
 // Of all nodes, from those of symbols
@@ -130,7 +130,8 @@ static void check_model(const char *model)
 {
     static const char *const names[] = {"M", "c", "Q", "G"};
     tr_error err = {0};
-    System *s = own_system(model, &err);
+    tr_system *original;
+    System *s = own_system(model, &original, &err);
     const uint32_t inputs = s->input_count;
     Expr *of = calloc(20000, sizeof *of);
     uint32_t count = 0;
@@ -155,6 +156,8 @@ static void check_model(const char *model)
     check_values(s, of, count, &known, staged, inputs);
     tr_staged_free(staged);
     tr_known_close(&known);
+    tr_system_free(s);
+    tr_system_free(original);
     free(named);
     free(of);
 }

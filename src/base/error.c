@@ -107,3 +107,13 @@ void tr_place_told(Place there, Place at, char words[TR_PLACE_SHOWN])
                  : there.line / TR_WITH_LINES > 0 ? " of --with"
                                                   : " of the model");
 }
+
+void tr_origin_prefix(const Origin *origin, char prefix[TR_PREFIX_SHOWN])
+{
+    char inner[TR_PREFIX_SHOWN] = "";
+    for (const Origin *o = origin; o; o = o->at.in) {
+        snprintf(prefix, TR_PREFIX_SHOWN, "%s_%s", o->as, inner);
+        snprintf(inner, sizeof inner, "%s", prefix);
+    }
+    snprintf(prefix, TR_PREFIX_SHOWN, "%s", inner);
+}

@@ -53,6 +53,10 @@ __attribute__((format(printf, 3, 4))) void tr_fail_again(tr_error *err, const tr
 enum { TR_PLACE_SHOWN = 160 };
 void tr_place_told(Place there, Place at, char words[TR_PLACE_SHOWN]);
 
+// What names of an included file's copy begin with: "front_left_"; empty where it was not included
+enum { TR_PREFIX_SHOWN = 200 };
+void tr_origin_prefix(const Origin *origin, char prefix[TR_PREFIX_SHOWN]);
+
 // Records that memory ran out.
 void tr_fail_memory(tr_error *err);
 

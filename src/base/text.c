@@ -299,7 +299,7 @@ static Text behind(Text text, size_t part)
     return part ? (Text){text.at + part, text.length - part} : text;
 }
 
-void tr_suggest_unlisted(Suggestion *suggestion, Text candidate)
+static void consider(Suggestion *suggestion, Text candidate)
 {
     const size_t part = shared_part(suggestion->wanted, candidate);
     const Text a = behind(suggestion->wanted, part), b = behind(candidate, part);
@@ -314,14 +314,29 @@ void tr_suggest_unlisted(Suggestion *suggestion, Text candidate)
     suggestion->distance = distance;
 }
 
+// Takes the prefix off; false when there is none
+static bool take_off(const char *prefix, Text *name)
+{
+    if (!prefix || !text_begins_with(*name, prefix)) return false;
+    *name = behind(*name, strlen(prefix));
+    return true;
+}
+
+void tr_suggest_unlisted(Suggestion *suggestion, Text candidate)
+{
+    take_off(suggestion->prefix, &candidate);
+    consider(suggestion, candidate);
+}
+
 void tr_suggest(Suggestion *suggestion, Text candidate)
 {
+    if (suggestion->prefix && !take_off(suggestion->prefix, &candidate)) return;
     char name[TR_NAME_SHOWN + 1], quoted[TR_NAME_SHOWN + 3];
     snprintf(name, sizeof name, "%.*s", TEXT(candidate));
     snprintf(quoted, sizeof quoted, "'%s'", name);
     if (candidate.length && !strstr(suggestion->offered, quoted))
         tr_list_name(suggestion->offered, sizeof suggestion->offered, name);
-    tr_suggest_unlisted(suggestion, candidate);
+    consider(suggestion, candidate);
 }
 
 const char *tr_hint(const Suggestion *suggestion, char out[TR_HINT_SIZE])

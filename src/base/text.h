@@ -39,6 +39,12 @@ static inline bool ends_with(const char *text, const char *end)
     const size_t a = strlen(text), b = strlen(end);
     return a > b && strcmp(text + a - b, end) == 0;
 }
+static inline bool text_begins_with(Text text, const char *start)
+{
+    const size_t length = strlen(start);
+    return text.length >= length && memcmp(text.at, start, length) == 0;
+}
+
 static inline bool text_ends_with(Text text, const char *end)
 {
     const size_t length = strlen(end);
@@ -92,6 +98,8 @@ typedef struct Suggestion {
     size_t distance;               // of `best`
     char offered[TR_OFFERED_SIZE]; // 'a', 'b', ...: as many as there is room for
     bool of_functions;             // nothing else is to be offered
+    const char *prefix; // of an included file's copy, or NULL: candidates are offered without it,
+                        // and those that do not begin with it, which that file does not know, not
 } Suggestion;
 
 // Keeps the candidate when it is nearer than the best so far, and within a third of the length of

@@ -132,7 +132,11 @@ static Expr unknown(Parser *p, size_t at, const char *what, Text name)
     Suggestion nearest = {.wanted = name, .of_functions = calls};
     for (uint32_t i = 0; !calls && p->call && i < p->call->function->argument_count; i++)
         tr_suggest(&nearest, p->call->function->arguments[i]);
+    char prefix[TR_PREFIX_SHOWN];
+    tr_origin_prefix(p->place.in, prefix);
+    if (prefix[0] && !text_begins_with(name, prefix)) nearest.prefix = prefix;
     if (p->scope->offer) p->scope->offer(p->scope->owner, &nearest);
+    nearest.prefix = NULL; // what follows is known to all files
     for (Op op = OP_SYMBOL + 1; op < OP_COUNT; op++)
         if (tr_op[op].form == FORM_CALL) offer(&nearest, text_of(tr_op[op].name));
     offer(&nearest, text_of(calls ? "d" : "pi"));

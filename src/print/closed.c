@@ -18,7 +18,8 @@ enum {
     MOST_ROUNDS = 6,
     MOST_READABLE = 60,  // nodes of what is not simplified
     MOST_WRITTEN = 3000, // operations
-    MOST_PLAIN = 1000    // nodes: it goes down into itself
+    MOST_PLAIN = 1000,   // nodes: it goes down into itself
+    MOST_GIVEN = 100000  // nodes of an expression as it was
 };
 
 // ---- numbers -------------------------------------------------------------------------------
@@ -525,15 +526,18 @@ void tr_closed_free(Closed *c)
     free(c);
 }
 
-// What was found for the whole, or the way it was with shorter parts. Where nothing was found, the
-// way it was, if that can be read.
+static const Term *cheaper(const Term *a, const Term *b) { return b && b->cost < a->cost ? b : a; }
+
+// What was found for the whole, the way it was with shorter parts, or the way it was: shorter parts
+// may make the whole longer, where they join less. Where nothing was found, the way it was, if that
+// can be read.
 static const Term *best_form(Closed *c, Expr x)
 {
     const Term *form = tr_ring_is_full(c->ring) ? NULL : tr_arrange(c, c->by_node[x.id]);
     if (!form) return tr_plain(c, x, MOST_READABLE, false);
     const uint32_t nodes = form->cost < MOST_PLAIN / 2 ? 2 * form->cost + 2 : MOST_PLAIN;
-    const Term *plain = tr_plain(c, x, nodes, form->cost <= MOST_MENDED);
-    const Term *best = plain && plain->cost < form->cost ? plain : form;
+    const Term *mended = form->cost <= MOST_MENDED ? tr_plain(c, x, nodes, true) : NULL;
+    const Term *best = cheaper(cheaper(form, mended), tr_plain(c, x, MOST_GIVEN, false));
     return best->cost <= MOST_WRITTEN ? best : NULL;
 }
 
@@ -549,25 +553,33 @@ const Term *tr_closed_number(Closed *c, double value)
     return value < 0 ? tr_term_product(arena, parts, 2) : parts[1];
 }
 
-// Again with what was found, as long as that helps
+// What is found for an expression that was found, as a term of c and as what is simplified next
+static const Term *next_form(Closed *c, Expr *x)
+{
+    Rules rest = c->rules;
+    rest.budget -= tr_closed_work(c);
+    Closed *next = tr_closed_new(c->graph, *x, &rest, &(tr_error){0});
+    const Term *form = next ? best_form(next, *x) : NULL;
+    if (form) form = tr_term_copy(&c->arena, form);
+    if (form) *x = tr_term_expression(form, c->graph);
+    if (next) c->spent += tr_closed_work(next);
+    tr_closed_free(next);
+    return form;
+}
+
+// Again with what was found, until nothing changes: what is no shorter may lead to what is.
 const Term *tr_closed_form(Closed *c, Expr x)
 {
-    const Term *form = best_form(c, x);
-    const bool may_mend = form && form->cost <= MOST_MENDED && !tr_ring_is_full(c->ring);
-    for (int i = 0; may_mend && i < MOST_ROUNDS && !tr_closed_is_spent(c); i++) {
-        const Expr again = tr_term_expression(form, c->graph);
-        Rules rest = c->rules;
-        rest.budget -= tr_closed_work(c);
-        Closed *next =
-            same(again, x) ? NULL : tr_closed_new(c->graph, again, &rest, &(tr_error){0});
-        const Term *shorter = next ? best_form(next, again) : NULL;
-        const bool helps = shorter && shorter->cost < form->cost;
-        if (helps) form = tr_term_copy(&c->arena, shorter);
-        if (next) c->spent += tr_closed_work(next);
-        tr_closed_free(next);
-        if (!helps) break;
+    const Term *best = best_form(c, x);
+    const bool may_mend = best && best->cost <= MOST_MENDED && !tr_ring_is_full(c->ring);
+    Expr last = x, now = may_mend ? tr_term_expression(best, c->graph) : x;
+    for (int i = 0; i < MOST_ROUNDS && !same(now, last) && !tr_closed_is_spent(c); i++) {
+        last = now;
+        const Term *form = next_form(c, &now);
+        if (!form) break;
+        best = cheaper(best, form);
     }
-    return form;
+    return best;
 }
 
 // One of them may be a multiple of another.

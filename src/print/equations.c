@@ -312,6 +312,7 @@ static void print_all(Listing *l, const char *show, const char *title)
     uint32_t next = 0;
     tr_listing_tell(l, l->language->begin, title);
     print_velocities(l);
+    tr_listing_letters(l);
     tr_listing_quantities(l);
     for (int i = 0; i < EQUATIONS; i++) {
         if (next < l->block_count && l->blocks[next].equation == &equations[i])

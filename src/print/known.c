@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "print/known.h"
 
+#include "print/name.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -8,15 +10,33 @@ enum { LONG_FORMULA = 6, MOST_PLAIN = 1000 };
 
 // ---- names ---------------------------------------------------------------------------------
 
+static bool take_look(Known *k, const char *name)
+{
+    char look[TR_LOOK_SIZE];
+    tr_name_look(name, look);
+    const char *own = tr_arena_text(&k->arena, look, strlen(look));
+    return own && tr_names_add(&k->taken, text_of(own), 0);
+}
+
+static bool is_taken(const Known *k, const char *name)
+{
+    char look[TR_LOOK_SIZE];
+    tr_name_look(name, look);
+    return tr_names_find(&k->taken, text_of(look)) != NO_NAME;
+}
+
 // Names of what moves and of functions are taken; those of formulas are not, for they may be named
 // here.
 static void take_names(Known *k, const System *s, tr_error *err)
 {
     bool good = true;
-    for (uint32_t i = 0; i < s->input_count; i++)
-        good = good && tr_names_add(&k->taken, text_of(s->inputs[i].name), i);
-    for (uint32_t i = 0; i < s->name_count; i++)
-        if (s->names[i].function) good = good && tr_names_add(&k->taken, s->names[i].name, i);
+    for (uint32_t i = 0; i < s->input_count; i++) good = good && take_look(k, s->inputs[i].name);
+    for (uint32_t i = 0; i < s->name_count; i++) {
+        const Text name = s->names[i].name;
+        const char *own =
+            s->names[i].function ? tr_arena_text(&k->arena, name.at, name.length) : "";
+        good = good && own && (!s->names[i].function || take_look(k, own));
+    }
     if (!good) tr_fail_memory(err);
 }
 
@@ -51,12 +71,12 @@ void tr_known_name(Known *k, System *s, Expr symbol, const char *name, bool numb
     uint32_t *number = number_of(k, name);
     if (number && !numbered && !*number) *number = 1; // the second has a 2
     snprintf(unique, sizeof unique, "%s", name);
-    while (number && (numbered || tr_names_find(&k->taken, text_of(unique)) != NO_NAME)) {
+    while (number && (numbered || is_taken(k, unique))) {
         snprintf(unique, sizeof unique, "%s_%u", name, ++*number);
         numbered = false;
     }
     const char *own = tr_arena_text(&k->arena, unique, strlen(unique));
-    if (!number || !own || !input || !tr_names_add(&k->taken, text_of(own), 0))
+    if (!number || !own || !input || !take_look(k, unique))
         s->graph->failed = true;
     else
         input->name = own;

@@ -22,7 +22,7 @@ typedef struct Known {
     Expr (*units)[4]; // quaternions, and rows of rotations
     uint32_t unit_count;
     Kept kept;             // what became of expressions
-    Names taken, numbered; // names; those that have numbers behind them, by places in `numbers`
+    Names taken, numbered; // looks of names; those that have numbers behind them, by places in `numbers`
     uint32_t *numbers, number_count, number_capacity;
 } Known;
 

@@ -2,6 +2,7 @@
 #include "print/listing.h"
 
 #include "expr/walk.h"
+#include "print/name.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -264,8 +265,8 @@ static void write_steps(Listing *l, const Step *steps, uint32_t count)
     }
 }
 
-// Names that nobody needs, after all, are none.
-static void drop_known(Listing *l)
+// By expression, how often entries and the quantities that they share have each symbol
+static uint32_t *symbol_uses(Listing *l)
 {
     uint32_t *uses = calloc(l->stages->graph->count + 1u, sizeof *uses);
     if (!uses) tr_fail_memory(l->err);
@@ -273,6 +274,42 @@ static void drop_known(Listing *l)
         if (l->cells[i].form) tr_term_count_symbols(l->cells[i].form, uses);
     for (uint32_t i = 0; uses && l->staged && i < l->staged->count; i++)
         tr_term_count_symbols(l->staged->steps[i].form, uses);
+    return uses;
+}
+
+// Whether it looks like a matrix that is shown, or like an entry of one: "M", "c_2"
+static bool is_letter(const Listing *l, uint32_t input)
+{
+    const NameParts n = tr_name_parts(l->stages, input);
+    if (n.owner.length || n.dots) return false;
+    for (size_t i = 0; i < n.below.length; i++)
+        if (!is_digit(n.below.at[i])) return false;
+    for (uint32_t b = 0; b < l->block_count; b++)
+        if (l->blocks[b].count && text_is(n.base, l->blocks[b].equation->letter)) return true;
+    return false;
+}
+
+// A model may call things as equations do: a mass M, a damper c.
+void tr_listing_letters(Listing *l)
+{
+    Buffer words = {0};
+    uint32_t *uses = symbol_uses(l);
+    const System *s = l->stages;
+    for (uint32_t i = 0; uses && i < s->input_count; i++) {
+        if (!uses[s->inputs[i].symbol.id] || !is_letter(l, i)) continue;
+        tr_buffer_print(&words,
+                        words.length ? ", " : "On the right of = these are the model's own: ");
+        tr_buffer_print(&words, "%s", s->inputs[i].name);
+    }
+    if (words.at) tr_listing_tell(l, l->language->words, words.at);
+    free(words.at);
+    free(uses);
+}
+
+// Names that nobody needs, after all, are none.
+static void drop_known(Listing *l)
+{
+    uint32_t *uses = symbol_uses(l);
     Known *k = &l->known;
     uint32_t kept = k->count;
     for (uint32_t i = k->count; uses && i-- > 0;) {
@@ -317,15 +354,15 @@ static void write_cell(Listing *l, const Block *b, const Cell *cell, bool *any)
     const bool is_nothing = cell->form && tr_term_is_number(cell->form, 0);
     const char *letter = b->equation->letter;
     *any = *any || !is_nothing;
+    place_of_cell(b, cell, place);
     if (!cell->form) {
         Buffer words = {0};
-        tr_buffer_print(&words, "  %s[%u,%u] is not simplified: %u operations", letter,
-                        cell->row + 1, cell->column + 1, cell->operations);
+        tr_buffer_print(&words, "  %s%s%s%s is not simplified: %u operations", letter,
+                        place[0] ? "[" : "", place, place[0] ? "]" : "", cell->operations);
         if (words.at) tr_listing_tell(l, l->language->words, words.at);
         free(words.at);
         return;
     }
-    place_of_cell(b, cell, place);
     l->language->notation->entry(letter, place, &left);
     if (!is_nothing && left.at) write_equation(l, b->system, cell->form, left.at);
     free(left.at);

@@ -57,6 +57,8 @@ void tr_listing_tell(Listing *listing, const char *row, const char *words);
 void tr_listing_add(Listing *listing, System *system, const Equation *equation, Matrix m);
 // Finds forms of all that was added
 void tr_listing_solve(Listing *listing);
+// Says which names of the model look like letters of the equations
+void tr_listing_letters(Listing *listing);
 // Writes the quantities that entries share; the entries of a matrix
 void tr_listing_quantities(Listing *listing);
 void tr_listing_cells(Listing *listing, const Block *block);

@@ -12,6 +12,10 @@ typedef struct NameParts {
     const char *greek; // "theta" where the base is such a letter, else NULL
 } NameParts;
 
+enum { TR_LOOK_SIZE = 420 };
+
+// Names look alike in print where this is the same: "k_1" as "k1", "g_" as "g"
+void tr_name_look(const char *name, char look[TR_LOOK_SIZE]);
 NameParts tr_name_parts(const System *system, uint32_t input);
 // In formulas: the name, and a dash for each dot
 void tr_name_text(const System *system, uint32_t input, Buffer *text);

@@ -76,47 +76,6 @@ static const Term *minus(Arena *arena, const Term *term)
                                                         : NULL;
 }
 
-// Numbers of a sum are one.
-static uint32_t join_numbers(Arena *arena, const Term **parts, uint32_t count)
-{
-    uint32_t kept = 0, number = UINT32_MAX;
-    for (uint32_t i = 0; i < count; i++) {
-        const Term *part = parts[i];
-        int64_t a, b, bottom, top;
-        if (!part || part->kind != TERM_NUMBER || number == UINT32_MAX) {
-            if (part && part->kind == TERM_NUMBER) number = kept;
-            parts[kept++] = part;
-            continue;
-        }
-        const Term *other = parts[number];
-        if (__builtin_mul_overflow(part->top, other->bottom, &a) ||
-            __builtin_mul_overflow(other->top, part->bottom, &b) ||
-            __builtin_add_overflow(a, b, &top) ||
-            __builtin_mul_overflow(part->bottom, other->bottom, &bottom))
-            return 0;
-        const int64_t common = common_divisor(top, bottom);
-        parts[number] = tr_term_number(arena, top / common, bottom / common);
-    }
-    if (number != UINT32_MAX && tr_term_is_number(parts[number], 0) && kept > 1) {
-        for (uint32_t i = number; i + 1 < kept; i++) parts[i] = parts[i + 1];
-        kept--;
-    }
-    return kept;
-}
-
-static const Term *plain_sum(Plain *p, const Term *a, const Term *b, bool is_minus)
-{
-    Arena *arena = &p->closed->arena;
-    const Term *parts[MOST_PARTS];
-    uint32_t count = 0;
-    if (!add_parts(a, TERM_SUM, parts, &count)) return NULL;
-    const uint32_t first = count;
-    if (!add_parts(b, TERM_SUM, parts, &count)) return NULL;
-    for (uint32_t i = first; is_minus && i < count; i++) parts[i] = minus(arena, parts[i]);
-    count = join_numbers(arena, parts, count);
-    return count ? tr_term_sum(arena, parts, count) : NULL;
-}
-
 // A term without the number in front of it
 static const Term *take_number(Arena *arena, const Term *term, int64_t *top, int64_t *bottom)
 {
@@ -130,6 +89,65 @@ static const Term *take_number(Arena *arena, const Term *term, int64_t *top, int
                       : tr_term_number(arena, 1, 1);
 }
 
+// a/b + c/d in lowest terms; false where that is too large
+static bool add_numbers(int64_t *top, int64_t *bottom, int64_t more, int64_t below)
+{
+    int64_t a, b;
+    if (__builtin_mul_overflow(*top, below, &a) || __builtin_mul_overflow(more, *bottom, &b) ||
+        __builtin_add_overflow(a, b, top) || __builtin_mul_overflow(*bottom, below, bottom))
+        return false;
+    const int64_t common = common_divisor(*top, *bottom);
+    *top /= common, *bottom /= common;
+    return true;
+}
+
+static const Term *with_number(Arena *arena, int64_t top, int64_t bottom, const Term *rest)
+{
+    const Term *parts[MOST_PARTS] = {tr_term_number(arena, top, bottom)};
+    uint32_t count = 1;
+    if (tr_term_is_number(rest, 1) || top == 0) return parts[0];
+    if (top == 1 && bottom == 1) return rest;
+    return add_parts(rest, TERM_PRODUCT, parts, &count) ? tr_term_product(arena, parts, count)
+                                                        : NULL;
+}
+
+// Numbers of a sum are one, and multiples of the same are one too, as in the graph: else what was
+// taken out of a bracket would be read differently the next time. 0 where that fails
+static uint32_t join_alike(Arena *arena, const Term **parts, uint32_t count)
+{
+    const Term *rests[MOST_PARTS];
+    int64_t top[MOST_PARTS], bottom[MOST_PARTS], more, below;
+    uint32_t kept = 0, left = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const Term *rest = take_number(arena, parts[i], &more, &below);
+        if (!rest) return 0;
+        uint32_t at = 0;
+        while (at < kept && !tr_term_same(rests[at], rest)) at++;
+        if (at == kept) {
+            rests[kept] = rest, top[kept] = more, bottom[kept] = below, parts[kept++] = parts[i];
+            continue;
+        }
+        if (!add_numbers(&top[at], &bottom[at], more, below)) return 0;
+        parts[at] = with_number(arena, top[at], bottom[at], rest);
+    }
+    for (uint32_t i = 0; i < kept; i++)
+        if (!tr_term_is_number(parts[i], 0) || (i + 1 == kept && !left)) parts[left++] = parts[i];
+    return left;
+}
+
+static const Term *plain_sum(Plain *p, const Term *a, const Term *b, bool is_minus)
+{
+    Arena *arena = &p->closed->arena;
+    const Term *parts[MOST_PARTS];
+    uint32_t count = 0;
+    if (!add_parts(a, TERM_SUM, parts, &count)) return NULL;
+    const uint32_t first = count;
+    if (!add_parts(b, TERM_SUM, parts, &count)) return NULL;
+    for (uint32_t i = first; is_minus && i < count; i++) parts[i] = minus(arena, parts[i]);
+    count = join_alike(arena, parts, count);
+    return count ? tr_term_sum(arena, parts, count) : NULL;
+}
+
 // (top / bottom) (more / less), in lowest terms; false where that is too large or less is 0
 static bool multiply(int64_t *top, int64_t *bottom, int64_t more, int64_t less)
 {
@@ -138,6 +156,26 @@ static bool multiply(int64_t *top, int64_t *bottom, int64_t more, int64_t less)
     const int64_t a = common_divisor(*top, less), b = common_divisor(more, *bottom);
     return !__builtin_mul_overflow(*top / a, more / b, top) &&
            !__builtin_mul_overflow(*bottom / b, less / a, bottom);
+}
+
+// Powers of the same are one.
+static uint32_t join_powers(Arena *arena, const Term **parts, uint32_t count)
+{
+    const Term *bases[MOST_PARTS];
+    int powers[MOST_PARTS];
+    uint32_t kept = 0, left = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const bool is_power = parts[i]->kind == TERM_POWER;
+        const Term *base = is_power ? parts[i]->parts[0] : parts[i];
+        const int power = is_power ? parts[i]->power : 1;
+        uint32_t at = 0;
+        while (at < kept && (parts[i]->kind == TERM_NUMBER || !tr_term_same(bases[at], base))) at++;
+        if (at == kept) bases[kept] = base, powers[kept++] = 0;
+        powers[at] += power;
+    }
+    for (uint32_t i = 0; i < kept; i++)
+        if (powers[i]) parts[left++] = tr_term_power(arena, bases[i], powers[i]);
+    return left;
 }
 
 // Numbers are one, in front.
@@ -155,7 +193,7 @@ static const Term *plain_product(Plain *p, const Term *a, const Term *b, int pow
     if (!tr_term_is_number(a, 1) && !add_parts(a, TERM_PRODUCT, parts, &count)) return NULL;
     const Term *rest = power == 1 ? b : tr_term_power(arena, b, power);
     if (!tr_term_is_number(b, 1) && !add_parts(rest, TERM_PRODUCT, parts, &count)) return NULL;
-    return tr_term_product(arena, parts, count);
+    return tr_term_product(arena, parts, join_powers(arena, parts, count));
 }
 
 static const Term *plain_call(Plain *p, Expr x, Op op, const Term **of, uint32_t count)

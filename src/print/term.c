@@ -50,6 +50,17 @@ bool tr_term_is_negative(const Term *term)
                                         : false;
 }
 
+bool tr_term_same(const Term *a, const Term *b)
+{
+    if (a == b) return true;
+    if (a->kind != b->kind || a->cost != b->cost || a->count != b->count) return false;
+    if (a->top != b->top || a->bottom != b->bottom || a->value != b->value) return false;
+    if (a->power != b->power || a->op != b->op || a->node.id != b->node.id) return false;
+    for (uint32_t i = 0; i < a->count; i++)
+        if (!tr_term_same(a->parts[i], b->parts[i])) return false;
+    return true;
+}
+
 // ---- operations ----------------------------------------------------------------------------
 
 // A part of a sum with a minus is subtracted, so its sign is free but for the first.

@@ -45,6 +45,7 @@ const Term *tr_term_copy(Arena *arena, const Term *term);
 bool tr_term_is_number(const Term *term, int64_t value);
 // Whether it is written with a minus in front
 bool tr_term_is_negative(const Term *term);
+bool tr_term_same(const Term *a, const Term *b); // written alike
 
 // What two numbers have in common, not negative; of 0 and 0 it is 0
 static inline int64_t common_divisor(int64_t a, int64_t b)
