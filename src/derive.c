@@ -67,19 +67,29 @@ static void note_source(tr_system *system, const Model *variant, const tr_derive
     source->setting_count = (uint32_t)o->setting_count;
 }
 
-// Torques as they are written, for those who write other ones.
+static bool is_one_formula(const Pairs *pairs)
+{
+    return pairs->count == 1 && !pairs->at[0].key.text.length;
+}
+
+// Torques and their limits as they are written, for those who write other torques.
 static void note_torques(tr_system *system, const Model *variant)
 {
+    struct Source *source = &system->source;
     const Roles *roles = &variant->fields.roles;
-    tr_setting *torques = tr_arena_alloc(&system->graph->arena, roles->count + 1u, sizeof *torques);
-    if (!torques) system->graph->failed = true;
-    for (uint32_t i = 0; torques && i < roles->count; i++) {
-        const Pairs *torque = &roles->at[i].torque;
-        if (torque->count != 1 || torque->at[0].key.text.length) continue;
-        torques[system->source.torque_count++] = (tr_setting){
-            keep(system, roles->at[i].name.text), keep(system, torque->at[0].value.text)};
+    Arena *arena = &system->graph->arena;
+    tr_setting *torques = tr_arena_alloc(arena, roles->count + 1u, sizeof *torques);
+    const char **limits = tr_arena_alloc(arena, roles->count + 1u, sizeof *limits);
+    if (!torques || !limits) system->graph->failed = true;
+    for (uint32_t i = 0; torques && limits && i < roles->count; i++) {
+        const Role *role = &roles->at[i];
+        if (!is_one_formula(&role->torque)) continue;
+        limits[source->torque_count] =
+            is_one_formula(&role->limit) ? keep(system, role->limit.at[0].value.text) : NULL;
+        torques[source->torque_count++] = (tr_setting){keep(system, role->name.text),
+                                                       keep(system, role->torque.at[0].value.text)};
     }
-    system->source.torques = torques;
+    source->torques = torques, source->limits = limits;
 }
 
 // ---- controls ------------------------------------------------------------------------------

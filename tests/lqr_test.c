@@ -315,6 +315,53 @@ static void test_law_is_replaced(void **state)
     tr_system_free(held);
 }
 
+// A motor stays as strong as it is: its limit stands beside the law that takes its torque's place.
+static void test_limit_stays(void **state)
+{
+    (void)state;
+    static const char text[] = "trundle: 1\nparameters: {most: 2}\ninputs: {push: 0}\nbodies:\n"
+                               "  x: {joint: {type: prismatic, axis: \"1, 0, 0\"}, mass: 1}\n"
+                               "roles: {x: {torque: 2*push, limit: \"most/(1 + abs(x_rate))\"}}\n";
+    for (int i = 0; i < 4; i++) {
+        tr_error err = {0};
+        tr_system *system = must_derive(text, NULL, NULL, 0, i % 2 ? "x" : "push", NULL);
+        const tr_lqr_options o = {
+            .size = sizeof o, .inputs = i % 2 ? "x" : "push", .step = i / 2 ? 0.01 : 0};
+        const tr_lqr *lqr = must_design(system, &o);
+        char *file = tr_lqr_fragment(lqr, &err);
+        if (i != 2 && !strstr(file, "    limit: most/(1 + abs(x_rate))\n")) fail_msg("%s", file);
+        if (i == 2) assert_null(strstr(file, "roles:")); // the role is the model's
+        tr_text_free(file);
+        tr_lqr_free(lqr);
+        tr_system_free(system);
+    }
+}
+
+// A controller of the model that sets the same input is named, with what to do.
+static void test_two_controllers(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "trundle: 1\ninputs: {push: 0}\n"
+        "bodies: {x: {joint: {type: prismatic, axis: \"1, 0, 0\"}, mass: 1}}\n"
+        "roles: {x: {torque: push}}\n"
+        "controllers: {pd: {period: 0.01, outputs: {push: -x - x_rate}}}\n"
+        "cases: {own: {end: 1}, bare: {without: [pd]}}\n";
+    for (int i = 0; i < 2; i++) {
+        tr_error err = {0};
+        tr_system *system = must_derive(text, i ? "bare" : "own", NULL, 0, NULL, NULL);
+        const tr_lqr_options o = {.size = sizeof o, .inputs = "push", .step = 0.01};
+        const tr_lqr *lqr = must_design(system, &o);
+        char *file = tr_lqr_fragment(lqr, &err);
+        assert_int_equal(err.status, i ? TR_OK : TR_USAGE);
+        if (i) assert_non_null(strstr(file, "      push: "));
+        if (!i) assert_non_null(strstr(err.text, "leave it out, as by 'without: pd' in a case"));
+        tr_text_free(file);
+        tr_lqr_free(lqr);
+        tr_system_free(system);
+    }
+}
+
 // ---- the bicycle ---------------------------------------------------------------------------
 
 static void test_bicycle(void **state)
@@ -490,12 +537,19 @@ static void test_json(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_cart),          cmocka_unit_test(test_steps),
-        cmocka_unit_test(test_laws_of_bases), cmocka_unit_test(test_turning_bases),
-        cmocka_unit_test(test_segway),        cmocka_unit_test(test_law_is_replaced),
-        cmocka_unit_test(test_bicycle),       cmocka_unit_test(test_bicycle_line),
-        cmocka_unit_test(test_refused),       cmocka_unit_test(test_controls_refused),
+        cmocka_unit_test(test_cart),
+        cmocka_unit_test(test_steps),
+        cmocka_unit_test(test_laws_of_bases),
+        cmocka_unit_test(test_turning_bases),
+        cmocka_unit_test(test_segway),
+        cmocka_unit_test(test_law_is_replaced),
+        cmocka_unit_test(test_bicycle),
+        cmocka_unit_test(test_bicycle_line),
+        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_controls_refused),
         cmocka_unit_test(test_json),
+        cmocka_unit_test(test_limit_stays),
+        cmocka_unit_test(test_two_controllers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -159,6 +159,28 @@ static void test_steady(void **state)
     tr_system_free(system);
 }
 
+// Where friction and stops hold all that there is, that is what is told.
+static void test_steady_held(void **state)
+{
+    (void)state;
+    static const char *const stands[] = {"friction: 5", "limits: \"0.3, 1\""};
+    for (int i = 0; i < 2; i++) {
+        char text[300];
+        snprintf(text, sizeof text,
+                 "trundle: 1\n"
+                 "bodies: {b: {joint: {type: revolute, axis: \"0, 1, 0\", coordinate: q, %s},\n"
+                 " mass: 1, com: \"0, 0, -1\"}}\n"
+                 "initial: {q: 0.3, d(q): 0}\n",
+                 stands[i]);
+        tr_error err = {0};
+        tr_system *system = system_of(model_from(text), NULL);
+        assert_null(tr_steady_find(system, NULL, &err));
+        assert_int_equal(err.status, TR_FAILED);
+        if (!strstr(err.text, "nothing can move")) fail_msg("%s", err.text);
+        tr_system_free(system);
+    }
+}
+
 // ---- wrong words ---------------------------------------------------------------------------
 
 #define HINGE(more)                                                                         \
@@ -233,9 +255,10 @@ static void test_wrong_roles(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_batch),        cmocka_unit_test(test_saved),
-        cmocka_unit_test(test_linear),       cmocka_unit_test(test_steady),
-        cmocka_unit_test(test_wrong_joints), cmocka_unit_test(test_wrong_roles),
+        cmocka_unit_test(test_batch),       cmocka_unit_test(test_saved),
+        cmocka_unit_test(test_linear),      cmocka_unit_test(test_steady),
+        cmocka_unit_test(test_steady_held), cmocka_unit_test(test_wrong_joints),
+        cmocka_unit_test(test_wrong_roles),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -250,6 +250,31 @@ static void test_cardan(void **state)
     }
 }
 
+// The bundled one: forks in line, and across each other, where the second joint does the same again
+// from where the shaft is by then.
+static void test_bundled_cardan(void **state)
+{
+    (void)state;
+    static const char *const cases[] = {"even", "crossed"};
+    for (int i = 0; i < 2; i++) {
+        Sheet *run = run_to(system_called("cardan_shaft", cases[i]), 2, 0.05);
+        const double c = cos(0.4), s = sin(0.4);
+        double unlike = 0;
+        for (size_t k = 0; k < run->rows; k++) {
+            const double in = at(run, k, "in_rate"), angle = at(run, k, "turn"),
+                         middle = c * in / (1 - s * s * sin(angle) * sin(angle)),
+                         turned = atan2(c * sin(angle), cos(angle)),
+                         again = c * middle / (1 - s * s * sin(turned) * sin(turned));
+            assert_close(at(run, k, "between_rate") + 1, middle + 1, 1e-10);
+            assert_close(at(run, k, "out_rate") + 1, (i ? again : in) + 1, 1e-10);
+            unlike = fmax(unlike, fabs(at(run, k, "out_rate") - in));
+        }
+        if (i) assert_true(unlike > 1);
+        assert_true(at(run, run->rows - 1, "in_rate") > 20);
+        tr_sheet_free(run);
+    }
+}
+
 // Forks of the shaft between that are in one plane, and both angles alike: what comes out is what
 // goes in, driven by a torque against a load.
 static void test_double_cardan(void **state)
@@ -415,10 +440,15 @@ static void test_parallel_by_parameter(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_in_pieces),     cmocka_unit_test(test_backward),
-        cmocka_unit_test(test_cut),           cmocka_unit_test(test_cardan),
-        cmocka_unit_test(test_double_cardan), cmocka_unit_test(test_names),
-        cmocka_unit_test(test_refusals),      cmocka_unit_test(test_parallel_by_parameter),
+        cmocka_unit_test(test_in_pieces),
+        cmocka_unit_test(test_backward),
+        cmocka_unit_test(test_cut),
+        cmocka_unit_test(test_cardan),
+        cmocka_unit_test(test_double_cardan),
+        cmocka_unit_test(test_bundled_cardan),
+        cmocka_unit_test(test_names),
+        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_parallel_by_parameter),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

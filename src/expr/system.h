@@ -180,8 +180,8 @@ typedef struct Deviant {
     bool turns;
 } Deviant;
 
-// What acts at samples alone, from t = 0 on: a controller or a sensor (T321). Periods, seeds and what
-// is held after a sample are the output "samples": first two numbers for each of these.
+// What acts at samples alone, from t = 0 on: a controller or a sensor (T321). Periods, seeds and
+// what is held after a sample are the output "samples": first two numbers for each of these.
 typedef struct Clocked {
     const char *name;
     bool is_sensor;
@@ -354,6 +354,7 @@ struct tr_system {
         const char *const *with, *const *with_texts; // files with keys of a case
         uint32_t with_count;
         const tr_setting *torques; // of roles with one formula: the joint, and the formula
+        const char **limits;       // of these torques; NULL where there is none
         uint32_t torque_count;
         const char *included; // files, and what their names begin with, in one line; NULL: none
         Arena origins;        // what places in these point to

@@ -440,6 +440,10 @@ bool tr_steady_accept(Steady *p, const double *u, const Outcome *out, tr_error *
                 "'%.80s' has no influence on steady motions; what it gives an initial value to can "
                 "be held or swept itself",
                 useless);
+    else if (!p->unknowns)
+        tr_fail(err, TR_FAILED, (Place){0},
+                "nothing can move, so there is no steady motion to look for: constraints, stops "
+                "and dry friction hold everything where the start puts it");
     else if (!isfinite(out->residual))
         tr_fail(err, TR_FAILED, (Place){0},
                 "no steady motion near the guess%s: the motion is not finite where it was looked "

@@ -39,14 +39,24 @@ static bool is_joint(const Design *d, uint32_t control)
     return strcmp(d->shown.input[control], d->whole->input[d->column[control]]) != 0;
 }
 
+// A role takes the place of the model's, so it has the limit of that, too.
+static void write_role(const Design *d, bool is_first, const char *joint, const char *torque,
+                       Buffer *out)
+{
+    const struct Source *source = &d->source->source;
+    tr_buffer_print(out, "%s  %s:\n    torque: %s\n", is_first ? "roles:\n" : "", joint, torque);
+    for (uint32_t i = 0; i < source->torque_count; i++)
+        if (source->limits[i] && strcmp(source->torques[i].name, joint) == 0)
+            tr_buffer_print(out, "    limit: %s\n", source->limits[i]);
+}
+
 static void write_roles(const Design *d, Buffer *out)
 {
     const struct Source *source = &d->source->source;
     bool any = false;
     for (uint32_t i = 0; i < d->m; i++) {
         if (!is_joint(d, i)) continue;
-        tr_buffer_print(out, "%s  %s:\n    torque: %s\n", any ? "" : "roles:\n", d->shown.input[i],
-                        d->shown.law[i]);
+        write_role(d, !any, d->shown.input[i], d->shown.law[i], out);
         any = true;
     }
     for (uint32_t i = 0; i < source->torque_count; i++) {
@@ -56,8 +66,7 @@ static void write_roles(const Design *d, Buffer *out)
             taken = taken ||
                     (is_joint(d, k) && strcmp(d->shown.input[k], source->torques[i].name) == 0);
         if (!taken && replace_inputs(d, source->torques[i].formula, &torque)) {
-            tr_buffer_print(out, "%s  %s:\n    torque: %s\n", any ? "" : "roles:\n",
-                            source->torques[i].name, torque.at);
+            write_role(d, !any, source->torques[i].name, torque.at, out);
             any = true;
         }
         tr_buffer_free(&torque);
@@ -94,8 +103,7 @@ static void write_controller(const Design *d, Buffer *out)
     for (uint32_t i = 0; i < d->m; i++) {
         if (!is_joint(d, i)) continue;
         name_torque(d, i, name, sizeof name);
-        tr_buffer_print(out, "%s  %s:\n    torque: %s\n", any ? "" : "roles:\n", d->shown.input[i],
-                        name);
+        write_role(d, !any, d->shown.input[i], name, out);
         any = true;
     }
     tr_buffer_print(out, "controllers:\n  lqr:\n    period: ");
@@ -106,6 +114,22 @@ static void write_controller(const Design *d, Buffer *out)
         if (is_joint(d, i)) name_torque(d, i, name, sizeof name);
         tr_buffer_print(out, "      %s: %s\n", name, d->shown.law[i]);
     }
+}
+
+// An input that a controller of the model sets cannot be set by another one.
+static void refuse_two(const Design *d, tr_error *err)
+{
+    const System *s = d->source;
+    for (uint32_t i = 0; i < s->held_count; i++)
+        for (uint32_t k = 0; k < d->m && !has_failed(err); k++) {
+            const Held *held = &s->held[i];
+            const char *name = s->clocked[held->clocked].name;
+            if (strcmp(s->inputs[held->input].name, d->shown.input[k]) == 0)
+                tr_fail(err, TR_USAGE, (Place){0},
+                        "the controller '%.80s' of the model sets '%.80s', and the one that would "
+                        "be written, too: leave it out, as by 'without: %.80s' in a case",
+                        name, d->shown.input[k], name);
+        }
 }
 
 static void write_origin(const Design *d, Buffer *out)
@@ -124,6 +148,8 @@ static char *write_file(const tr_lqr *lqr, bool with_settings, tr_error *err)
     if (!lqr || has_failed(err)) return NULL;
     const Design *d = (const Design *)lqr;
     Buffer out = {0};
+    if (with_settings && d->shown.step > 0) refuse_two(d, err);
+    if (has_failed(err)) return NULL;
     write_origin(d, &out);
     if (with_settings) tr_fragment_settings(&out, d->source, NULL, 0);
     if (with_settings && d->shown.step > 0)
