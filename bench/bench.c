@@ -435,7 +435,7 @@ static void bench_bicycle_again(void)
     o.method = "pece", o.step = 0.005, o.no_project = true;
     tr_run *run = tr_run_new(plan, &o, &err);
     const size_t columns = tr_plan_column_count(plan);
-    double *rows = calloc((STEPS + 1) * columns, sizeof *rows), best = INFINITY;
+    double *rows = calloc((STEPS + 1) * columns, sizeof *rows), best = (double)INFINITY;
     for (int round = 0; round < 30 && !err.status; round++) {
         const double start = bench_now();
         tr_run_reset(run, &err);
@@ -465,7 +465,7 @@ static void bench_jacobian(const char *name)
     tr_plan *plan = tr_plan_new(s, &err);
     static const char *const outputs[] = {"wdot", "wdot wdot_q wdot_w"};
     size_t operations[2] = {0};
-    double seconds[2] = {INFINITY, INFINITY};
+    double seconds[2] = {(double)INFINITY, (double)INFINITY};
     double *in = calloc(tr_input_count(s), sizeof *in), *out = calloc(100000, sizeof *out);
     tr_initial(plan, in, tr_input_count(s), &err);
     for (int i = 0; i < 2 && !err.status; i++) {
@@ -499,7 +499,7 @@ static void bench_sweep(void)
     tr_error err = {0};
     tr_model *model = tr_model_read("models/bicycle.yaml", &err);
     const tr_derive_options options = {.size = sizeof options, .case_name = "straight"};
-    double best = INFINITY;
+    double best = (double)INFINITY;
     for (int repeat = 0; repeat < 5; repeat++) {
         System *s = tr_derive(model, &options, &err);
         const double start = bench_now();
@@ -545,7 +545,7 @@ static void run_changed(Again *a)
 // The least time [s]
 static double best_of(void (*call)(Again *), Again *a)
 {
-    double best = INFINITY;
+    double best = (double)INFINITY;
     for (int round = 0; round < 300; round++) {
         const double start = bench_now();
         call(a);

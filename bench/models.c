@@ -186,7 +186,7 @@ static double evaluation_seconds(const Subject *m, const tr_program *program, co
     tr_workspace *work = tr_workspace_new(program, &err);
     const tr_program_size size = tr_program_sizes(program);
     double *in = calloc(m->system->input_count + 1, sizeof *in),
-           *out = calloc(size.outputs + 1, sizeof *out), best = INFINITY;
+           *out = calloc(size.outputs + 1, sizeof *out), best = (double)INFINITY;
     tr_initial(m->plan, in, m->system->input_count, &err);
     insist(path, &err);
     const int repeats = (int)(1000000 / (size.operations + 20)) + 1;
@@ -238,7 +238,7 @@ void bench_model_times(void)
         name_of(path, name);
         Subject m = subject_of(path);
         const size_t operations = tr_program_sizes(m.rates).operations;
-        double derived = INFINITY, first = INFINITY;
+        double derived = (double)INFINITY, first = (double)INFINITY;
         for (int round = 0; round < 3; round++) {
             derived = fmin(derived, derivation_seconds(path));
             first = fmin(first, first_number_seconds(path));

@@ -176,7 +176,7 @@ static Contender contender(const Program *p, const char *name, Executable *execu
     if (!executable) return (Contender){0};
     const uint32_t lanes = executable->lanes;
     return (Contender){name, lanes > 1 ? run_many : run_one, executable,
-                       tr_workspace_on(p, executable, lanes, err), INFINITY};
+                       tr_workspace_on(p, executable, lanes, err), (double)INFINITY};
 }
 
 static Contest open_contest(const Race *race)
@@ -193,7 +193,7 @@ static Contest open_contest(const Race *race)
     c.program = tr_compile(c.twins.system, "vdot", &fixed, &err);
     if (err.status) give_up("%s", err.text);
     const Program *p = c.program;
-    c.contenders[MUJOCO] = (Contender){"mj_forward", run_mujoco, NULL, NULL, INFINITY};
+    c.contenders[MUJOCO] = (Contender){"mj_forward", run_mujoco, NULL, NULL, (double)INFINITY};
     c.contenders[INTERPRETER] = contender(p, "interpreter", tr_interpret_new(p, 1), &err);
     c.contenders[NATIVE] = contender(p, "machine code", tr_native(p, 1), &err);
     c.contenders[FOUR] = contender(p, "4 lanes", tr_native(p, 4), &err);
@@ -238,7 +238,7 @@ static double difference(const Contest *c)
             const double theirs = a[c->twins.dof[k]];
             size = fmax(size, fabs(theirs));
             off = fmax(off, fabs(out[k] - theirs));
-            if (!isfinite(out[k])) return INFINITY;
+            if (!isfinite(out[k])) return (double)INFINITY;
         }
         worst = fmax(worst, off / size);
     }

@@ -77,7 +77,7 @@ static void write_grid(Buffer *b)
 // Seconds of a pose; `steps` are those of Newton's method
 static double time_poses(tr_settle *settle, bool told, tr_error *err)
 {
-    double columns[400], best = INFINITY;
+    double columns[400], best = (double)INFINITY;
     if (tr_settle_column_count(settle) > sizeof columns / sizeof *columns) return best;
     for (int round = 0; round < ROUNDS && !err->status; round++) {
         tr_settle_restart(settle);

@@ -51,7 +51,7 @@ static double time_of(const tr_program *program, double *in, tr_error *err)
 {
     const tr_program_size size = tr_program_sizes(program);
     tr_workspace *work = tr_workspace_new(program, err);
-    double *out = calloc(size.outputs + 1, sizeof *out), best = INFINITY;
+    double *out = calloc(size.outputs + 1, sizeof *out), best = (double)INFINITY;
     for (int repeat = 0; repeat < 20 && work && out; repeat++) {
         const double start = bench_now();
         for (int k = 0; k < 20; k++) tr_evaluate(program, work, in, out);

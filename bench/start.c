@@ -15,7 +15,7 @@ enum { STARTS = 200, MOST_WORDS = 4 };
 
 static double seconds_of(struct timeval t) { return (double)t.tv_sec + 1e-6 * (double)t.tv_usec; }
 
-// NAN when it cannot be started, or fails
+// (double)NAN when it cannot be started, or fails
 static double start_seconds(const char *const words[MOST_WORDS])
 {
     posix_spawn_file_actions_t quietly;
@@ -27,7 +27,7 @@ static double start_seconds(const char *const words[MOST_WORDS])
     const bool is_started =
         posix_spawn(&child, words[0], &quietly, NULL, (char *const *)words, environ) == 0;
     posix_spawn_file_actions_destroy(&quietly);
-    if (!is_started || wait4(child, &status, 0, &used) != child || status) return NAN;
+    if (!is_started || wait4(child, &status, 0, &used) != child || status) return (double)NAN;
     return seconds_of(used.ru_utime) + seconds_of(used.ru_stime);
 }
 
@@ -39,7 +39,7 @@ void bench_start(void)
         {TR_TRUNDLE, "eval", "models/bicycle.yaml"},
     };
     enum { COMMANDS = sizeof commands / sizeof *commands };
-    double best[COMMANDS] = {INFINITY, INFINITY, INFINITY};
+    double best[COMMANDS] = {(double)INFINITY, (double)INFINITY, (double)INFINITY};
     for (int i = 0; i < STARTS; i++)
         for (int k = 0; k < COMMANDS; k++) best[k] = fmin(best[k], start_seconds(commands[k]));
     for (int k = 0; k < COMMANDS; k++)

@@ -58,7 +58,7 @@ void bench_step(tr_model *model, const char *name, const char *case_name)
     tr_run_options o = tr_run_defaults(plan);
     o.method = "rk4", o.step = 1e-3;
     tr_run *run = tr_run_new(plan, &o, &err);
-    Costs c = {INFINITY, INFINITY, INFINITY, INFINITY};
+    Costs c = {(double)INFINITY, (double)INFINITY, (double)INFINITY, (double)INFINITY};
     double *rate = run ? calloc(run->flow->size, sizeof *rate) : NULL;
     if (!rate || !time_steps(run, rate, &c, &err))
         printf("step: %s: %s\n", name, err.text);

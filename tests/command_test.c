@@ -146,8 +146,8 @@ static void test_soft_on_slopes(void **state)
 {
     (void)state;
     static const char *const soft[] = {"r.lateral: {}", "r.normal: {}, r.lateral: {}, body.wx: {}",
-                                       "r.normal: {weight: 2}, l.normal: {}, f.normal: {}, "
-                                       "r.lateral: {}, body.wx: {}"};
+                                       ("r.normal: {weight: 2}, l.normal: {}, f.normal: {}, "
+                                        "r.lateral: {}, body.wx: {}")};
     for (size_t i = 0; i < sizeof soft / sizeof *soft; i++) {
         char text[3000];
         snprintf(

@@ -319,7 +319,7 @@ static const struct {
      1.5, 2.5, "a body can have the inertia of 'b'"},
     {WHEEL("xx: 2*p, yy: 2, zz: 2*p"), 1.5, 0.4, "a body can have the inertia of 'b'"},
     {WHEEL("xx: p, yy: 1, zz: 1"), 1.5, 2.5, "a body can have the inertia of 'b'"},
-    {WHEEL("xx: 1, yy: 1, zz: 1, xz: p - 1"), 1.2, NAN, NULL},
+    {WHEEL("xx: 1, yy: 1, zz: 1, xz: p - 1"), 1.2, (double)NAN, NULL},
     {"bodies: {b: {joint: {type: revolute, axis: \"0, 0, 1\"}, mass: 1, inertia: {zz: p}}}\n", 2,
      -1, "the moment of inertia 'zz' of 'b' is not negative"},
     {"bodies: {b: {joint: {type: revolute, axis: \"p, 0, 0\"}, mass: 1, inertia: {xx: 1}}}\n", -2,
@@ -328,7 +328,7 @@ static const struct {
      0, "'com' is finite"},
     {"parameters: {twice: 2/p}\n" TIP, 2, 0, "'twice' is finite"},
     {"inputs: {u: 2/p}\n" TIP, 2, 0, "'u' is finite"},
-    {"inputs: {u: p}\nroles: {b: {torque: {wx: u}}}\n" TIP, 2, NAN, NULL},
+    {"inputs: {u: p}\nroles: {b: {torque: {wx: u}}}\n" TIP, 2, (double)NAN, NULL},
     {"cases: {run: {end: p}}\n" TIP, 0, -1, "'end' is not negative"},
     {"bodies: {b: {joint: {type: free}, mass: 1, inertia: {xx: 1, yy: 1, zz: 1}, shapes: {s: "
      "{type: "
@@ -356,7 +356,7 @@ static const struct {
     {DISC ROLLS("tube: 0.1*p"), 2, 6, "the tube of 'c' is thinner than its radius"},
     {DISC ROLLS("tube: 0.1*p"), 2, -1, "the tube of 'c' is not negative"},
     {HINGED("0, 1, p - 1"), 1, 2, "the middle of the wheel 'c' stands on its axle"},
-    {HINGED("0, 1, p"), 2, NAN, NULL},
+    {HINGED("0, 1, p"), 2, (double)NAN, NULL},
     {DISC "contacts: {c: {kind: rolling, body: b, axis: \"0, 1, 0\", radius: p}}\n", 2, 0,
      "the radius of 'c' is positive"},
     {DISC ROLLS("lateral: tyre, cornering: 2, relaxation: 0.1*p"), 2, 0,
@@ -389,7 +389,7 @@ static const struct {
      "1, "
      "inertia: {zz: 1, xx: 1, yy: 1}}}\n"
      "loops: {c: {kind: point, body: b, on: world}}\n",
-     2, NAN, NULL},
+     2, (double)NAN, NULL},
     {"bodies: {b: {joint: {type: revolute, axis: \"0, 0, 1\"}, mass: 1, inertia: {zz: 1}}}\n"
      "contacts: {c: {kind: slide, body: b, at: \"1, 0, p\", to: \"0, 0, 1\"}}\n",
      1, 2, "'c.normal' holds"},
@@ -404,7 +404,7 @@ static const struct {
      "the length of the rod 'c' is positive"},
     {TIP "loops: {c: {kind: pose, body: b, on: world, at: \"p, 0, 0\", to: \"1, 0, 0\"}}\n"
          "contacts: {d: {kind: pin, body: b, at: \"p, 0, 0\", to: \"1, 0, 0\"}}\n",
-     3, NAN, NULL},
+     3, (double)NAN, NULL},
     {"initial: {b.x: 1/p}\nguess: {b.y: 1/p}\n" TIP, 2, 0, "the guess of 'b.y' is finite"},
 };
 

@@ -348,7 +348,9 @@ static void test_demo(void **state)
              "cd %s && make -s && ./m_demo > demo.csv && test $(wc -l < demo.csv) = 1002",
              in_folder("."));
     if (system(command) != 0) fail_msg("%s", command);
-    assert_non_null(strstr(read_text(in_folder("demo.csv")), "t,x,angle,x_rate,angle_rate,tip\n"));
+    char *rows = read_text(in_folder("demo.csv"));
+    assert_non_null(strstr(rows, "t,x,angle,x_rate,angle_rate,tip\n"));
+    free(rows);
     tr_system_free(model);
 }
 

@@ -226,7 +226,7 @@ static void test_landing(void **state)
 {
     (void)state;
     double low = 0, high = 0;
-    for (double t = 1e-3; !high; t += 1e-3) // the first
+    for (double t = 1e-3; high == 0; t += 1e-3) // the first
         if (0.5 + 2 * t - g * t * t / 2 < 0.3 * sin(5 * (0.1 + 3 * t))) high = t, low = t - 1e-3;
     for (int i = 0; i < 60; i++) {
         const double t = (low + high) / 2;

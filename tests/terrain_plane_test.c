@@ -226,8 +226,8 @@ static void test_rocking_planks(void **state)
     (void)state;
     static const char *const riders[] = {"radius: 0.2, axis: \"0, 1, 0\"",
                                          "radius: 0.2, tube: 0.05, axis: \"0, 1, 0\"",
-                                         "radius: 0.2, axis: \"0, 1, 0\", lateral: viscous, "
-                                         "viscosity: 5",
+                                         ("radius: 0.2, axis: \"0, 1, 0\", lateral: viscous, "
+                                          "viscosity: 5"),
                                          "shape: ball, radius: 0.2"};
     static const char *const lift = "lift: {joint: {type: prismatic, axis: \"0.3, 0.1, 1\"}, mass: "
                                     "1, inertia: {xx: 1, yy: 1, zz: 1}}";

@@ -219,16 +219,16 @@ static void write_reals(const Printer *p, Buffer *out, const char *head, const d
 static void write_elementary(const Printer *p, Buffer *out)
 {
     bool used[FLAT_CODES] = {0};
-    char wanted[300] = "";
+    Buffer wanted = {0};
     const bool single = p->code->options.is_single;
     for (uint32_t i = 0; i < p->code->flat.count; i++) used[p->code->flat.nodes[i].code] = true;
-    for (unsigned op = OP_SQRT + 1; op <= OP_LOG; op++) {
-        if (!used[op]) continue;
-        strcat(wanted, " el_");
-        strcat(wanted, tr_op[op].name);
-    }
-    if (used[OP_RAISE]) strcat(wanted, " el_exp el_log");
-    tr_paste(out, single ? tr_embedded_single() : tr_embedded_elementary(), wanted, "FMA");
+    for (unsigned op = OP_SQRT + 1; op <= OP_LOG; op++)
+        if (used[op]) tr_buffer_print(&wanted, " el_%s", tr_op[op].name);
+    tr_buffer_print(&wanted, used[OP_RAISE] ? " el_exp el_log" : " ");
+    if (wanted.failed) out->failed = true;
+    if (wanted.at)
+        tr_paste(out, single ? tr_embedded_single() : tr_embedded_elementary(), wanted.at, "FMA");
+    tr_buffer_free(&wanted);
     static const char *const extremes[] = {"smaller_of", "<", "larger_of", ">"};
     for (unsigned op = OP_MIN; op <= OP_MAX; op++)
         if (used[op])

@@ -42,10 +42,17 @@ static uint32_t add(Flat *flat, FlatNode node)
     return flat->count++;
 }
 
+static uint64_t bits_of(double value)
+{
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
 uint32_t tr_flat_number(Flat *flat, double value)
 {
     uint32_t k = 0; // there are not many
-    while (k < flat->number_count && memcmp(&flat->numbers[k], &value, sizeof value) != 0) k++;
+    while (k < flat->number_count && bits_of(flat->numbers[k]) != bits_of(value)) k++;
     if (k == flat->number_count) {
         if (!tr_grow((void **)&flat->numbers, &flat->number_capacity, k + 1, sizeof value)) {
             flat->failed = true;

@@ -28,8 +28,8 @@ char *tr_identifier_new(const char *prefix, const char *name)
     if (!id) return NULL;
     if (prefix[0] == 'v' && length > 3 && begins_with(name, "d(") && name[length - 1] == ')')
         name += 2, length -= 3;
-    memcpy(id, prefix, start);
-    if (!copy_plain(name, length, id + start, IDENTIFIER_LONGEST)) memcpy(id + start, "x", 2);
+    char *own = stpcpy(id, prefix);
+    if (!copy_plain(name, length, own, IDENTIFIER_LONGEST)) own[0] = 'x', own[1] = 0;
     return id;
 }
 

@@ -5,6 +5,7 @@
 #include "export/identifier.h"
 #include "export/target.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -137,6 +138,7 @@ static const CodeNames *names_of(const Export *code, CodePart part)
 // Entries of what a function gives
 static uint32_t length_of(const Export *code, CodePart part)
 {
+    assert(code);
     const CodeNames *names = names_of(code, part);
     return names ? names->count : code->part[part].count;
 }

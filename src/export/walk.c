@@ -129,8 +129,8 @@ void tr_walk_number(Buffer *out, const Tongue *tongue, double value, bool is_sin
         snprintf(text, sizeof text, "%s", number.at ? number.at : "0");
         tr_buffer_free(&number);
     }
-    if (tongue->is_whole_real && !strpbrk(text, ".e")) strcat(text, ".0");
-    tr_buffer_print(out, "%s%s", text, tongue->number_end);
+    const bool is_bare = tongue->is_whole_real && !strpbrk(text, ".e");
+    tr_buffer_print(out, "%s%s%s", text, is_bare ? ".0" : "", tongue->number_end);
 }
 
 static const char *argument_array(const FlatNode *node)

@@ -10,10 +10,21 @@ void tr_equations_fill(tr_equations_options *options, size_t size)
     tr_give_options(options, size, &plain, sizeof plain);
 }
 
-char *tr_equations_text(const tr_system *system, const tr_equations_options *options, tr_error *err)
+static char *refuse(tr_error *err)
 {
-    (void)system, (void)options;
     tr_fail(err, TR_FAILED, (Place){0},
             "this trundle was built without FLINT, which equations in closed form need");
     return NULL;
+}
+
+char *tr_equations_text(const tr_system *system, const tr_equations_options *options, tr_error *err)
+{
+    (void)system, (void)options;
+    return refuse(err);
+}
+
+char *tr_explain(const tr_system *system, const tr_equations_options *options, tr_error *err)
+{
+    (void)system, (void)options;
+    return refuse(err);
 }

@@ -560,13 +560,11 @@ static void step_back(const Lanes *l, LaneSteps *s, const double *on)
 static void project_positions(const Lanes *l, LaneSteps *s)
 {
     enum { MOST_STEPS = 20 };
-    static const double far[MOST_LANES] = {INFINITY, INFINITY, INFINITY, INFINITY,
-                                           INFINITY, INFINITY, INFINITY, INFINITY};
     double left[MOST_LANES], before[MOST_LANES], on[MOST_LANES];
     how_far(l, s, s->plain, left);
     l->math->check_finite(1, left, s->plain);
     l->math->take_larger(s->plain, left, s->off);
-    memcpy(before, far, l->lanes * sizeof *before);
+    for (uint32_t k = 0; k < l->lanes; k++) before[k] = (double)INFINITY;
     memcpy(on, s->plain, l->lanes * sizeof *on);
     for (int i = 0; i < MOST_STEPS && l->math->strive(left, before, s->plain, on); i++) {
         step_back(l, s, on);
