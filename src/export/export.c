@@ -65,9 +65,8 @@ static bool check_form(const System *s, const char *form, tr_error *err)
     for (uint32_t i = 0; i < s->input_count; i++)
         if (s->inputs[i].kind == TR_HELD) {
             tr_fail(err, TR_USAGE, (Place){0},
-                    "this model has controllers or sensors ('%.100s'), which generated code has "
-                    "not: their values are to be inputs",
-                    s->inputs[i].name);
+                    "this model has controllers or sensors, which generated code has not: "
+                    "leave them out, and make inputs of what they say");
             return false;
         }
     if (!s->latch_count || strcmp(form, "reduced") == 0) return true;
