@@ -268,7 +268,7 @@ static void test_every_field(void **state)
     assert_int_equal(found.count, written.count);
     assert_true(found.count > 150);
 
-    tr_error err = {0}; // and a copy has it all, in its own lists
+    tr_error err = {0};              // and a copy has it all, in its own lists
     model->fields.include.count = 0; // files that are not there
     Model *twin = tr_model_variant(model, &(tr_derive_options){0}, &err);
     assert_null(twin); // its case sets what is not there

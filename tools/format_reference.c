@@ -839,7 +839,8 @@ static void print_samples(void)
         "Sensitivities,\n"
         "standard deviations and filters do not see through samples, and refuse them. "
         "`lqr --step` writes a\n"
-        "controller, `linearise --step` shows the loop that all of them close; `--set` sets inputs that no controller does, and a case may do `without` a "
+        "controller, `linearise --step` shows the loop that all of them close; `--set` sets inputs "
+        "that no controller does, and a case may do `without` a "
         "controller.\n"
         "\n");
 }

@@ -449,10 +449,10 @@ void tr_run_free(tr_run *run);
 
 // Sets an input, a parameter, or a number of the start ("initial.d(roll)", "guess.steer"), by name
 // or by its index among the inputs of the system. An input changes at once, and follows no formula
-// of t any more; the others when the run is reset. What controllers of the model set is theirs alone,
-// and sampled on the way; at a time that a run has come to, its samples are taken. None of it compiles anything. TR_USAGE when
-// there is no such name; TR_FAILED, and it stays what it was, when an input would move a coordinate
-// or a constraint at once.
+// of t any more; the others when the run is reset. What controllers of the model set is theirs
+// alone, and sampled on the way; at a time that a run has come to, its samples are taken. None of
+// it compiles anything. TR_USAGE when there is no such name; TR_FAILED, and it stays what it was,
+// when an input would move a coordinate or a constraint at once.
 void tr_run_set(tr_run *run, const char *name, double value, tr_error *err);
 void tr_run_set_at(tr_run *run, size_t index, double value, tr_error *err);
 
@@ -549,15 +549,15 @@ char *tr_explain(const tr_system *system, const tr_equations_options *options, t
 typedef struct tr_export_options {
     size_t size;
     bool single; // numbers of single precision, where the language has them
-    bool open;   // parameters that are exactly 0, 1 or -1 stay parameters; else they are numbers, and
-                 // what multiplies by them is left out
+    bool open; // parameters that are exactly 0, 1 or -1 stay parameters; else they are numbers, and
+               // what multiplies by them is left out
     const char *language; // c, octave, python, sympy, casadi
     const char *folder;   // that files are written into; it is made when it is not there
     const char *name;     // of files and functions; NULL: as the model's file
     const char *fix;      // parameters that are to be numbers, "m,l"; "all"; NULL: none
     const char *outputs;  // those that are wanted, by their columns; NULL: all
     const char *form;     // reduced: by the velocities that are independent at the start, and with
-                          // contacts as they are there; auto: the same, where contacts do not change
+                      // contacts as they are there; auto: the same, where contacts do not change
 } tr_export_options;
 void tr_export_fill(tr_export_options *options, size_t size);
 static inline tr_export_options tr_export_defaults(void)
@@ -738,12 +738,12 @@ bool tr_linear_eigenvalues(const tr_linear *linear, double (*values)[2], tr_erro
 bool tr_linear_discretise(const tr_linear *linear, double step, double *A, double *B,
                           tr_error *err);
 
-// The loop that controllers and sensors of the model close, from one time to the next, `step` later,
-// just before the samples there: x(t + step) = A x(t) + B u. Its states are those of the model, without
-// symmetries left out, and of what is held what matters then; its inputs those that no controller
-// sets; outputs there are none, and noise is left out. At the state and after the samples at t = 0.
-// `acceleration`, where it is not NULL, is the largest there. TR_USAGE, with the step to take, where
-// the step is no multiple of all periods.
+// The loop that controllers and sensors of the model close, from one time to the next, `step`
+// later, just before the samples there: x(t + step) = A x(t) + B u. Its states are those of the
+// model, without symmetries left out, and of what is held what matters then; its inputs those that
+// no controller sets; outputs there are none, and noise is left out. At the state and after the
+// samples at t = 0. `acceleration`, where it is not NULL, is the largest there. TR_USAGE, with the
+// step to take, where the step is no multiple of all periods.
 tr_linear *tr_linearise_loop(const tr_system *system, double step, double *acceleration,
                              tr_error *err);
 
@@ -998,8 +998,8 @@ typedef struct tr_lqr {
 const tr_lqr *tr_lqr_design(const tr_system *system, const tr_lqr_options *options, tr_error *err);
 void tr_lqr_free(const tr_lqr *lqr);
 // What `trundle lqr` prints; the `roles` of a case; and these with the `set` that they are right
-// for, as `trundle lqr -o gains.yaml` writes them: with a step a controller that acts in such steps,
-// and the inputs that it sets.
+// for, as `trundle lqr -o gains.yaml` writes them: with a step a controller that acts in such
+// steps, and the inputs that it sets.
 char *tr_lqr_text(const tr_lqr *lqr, bool json, tr_error *err);
 char *tr_lqr_roles(const tr_lqr *lqr, tr_error *err);
 char *tr_lqr_fragment(const tr_lqr *lqr, tr_error *err);
@@ -1159,8 +1159,8 @@ typedef struct tr_view_options {
     const char *page;          // a file in place of the page that the library has, or NULL
     const tr_view_run *others; // drawn over it, and plotted with it
     size_t other_count;
-    // The equations of the first run's model, as tr_equations_text writes them in html, or words that
-    // say why there are none; NULL: the page does not speak of them
+    // The equations of the first run's model, as tr_equations_text writes them in html, or words
+    // that say why there are none; NULL: the page does not speak of them
     const char *equations;
 } tr_view_options;
 void tr_view_fill(tr_view_options *options, size_t size);

@@ -81,8 +81,8 @@ static void begin_sample(Tree *tree, uint32_t state, Kept *kept)
     for (uint32_t i = 0; i < s->input_count; i++) {
         const Input *input = &s->inputs[i];
         if (input->kind == TR_PARAMETER) continue;
-        const bool is_given = input->kind == TR_INPUT || input->kind == TR_MODE ||
-                              input->kind == TR_HELD;
+        const bool is_given =
+            input->kind == TR_INPUT || input->kind == TR_MODE || input->kind == TR_HELD;
         kept->of[input->symbol.id] =
             is_given && input->guess.id
                 ? input->guess.id

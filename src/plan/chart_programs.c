@@ -255,7 +255,7 @@ System *tr_chart_system(Plan *plan, const ChartPrograms *c, tr_error *err)
 
 typedef struct ProgramRow {
     tr_program *(*compile)(const Plan *plan, System *reduced, ChartPrograms *chart, tr_error *err);
-    bool picks; // expressions that are there
+    bool picks;                                                        // expressions that are there
     bool of_rows, of_switches, of_stops, of_sensitivities, of_samples; // where there are some
 } ProgramRow;
 

@@ -21,8 +21,9 @@ typedef struct Known {
     uint32_t count, capacity;
     Expr (*units)[4]; // quaternions, and rows of rotations
     uint32_t unit_count;
-    Kept kept;             // what became of expressions
-    Names taken, numbered; // looks of names; those that have numbers behind them, by places in `numbers`
+    Kept kept; // what became of expressions
+    Names taken,
+        numbered; // looks of names; those that have numbers behind them, by places in `numbers`
     uint32_t *numbers, number_count, number_capacity;
 } Known;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A second of a bicycle on a Cortex-M4: the stack that it took, then the bits of the state, by QEMU's
-// semihosting.
+// A second of a bicycle on a Cortex-M4: the stack that it took, then the bits of the state, by
+// QEMU's semihosting.
 #include "bicycle.h"
 static int call(int what, const void *at)
 {
@@ -12,7 +12,10 @@ static int call(int what, const void *at)
 static void say(const char *text) { call(4, text); }
 static void say_bits(float value)
 {
-    union { float f; unsigned u; } both;
+    union {
+        float f;
+        unsigned u;
+    } both;
     char out[10];
     both.f = value;
     for (int i = 0; i < 8; i++) out[i] = "0123456789abcdef"[both.u >> (28 - 4 * i) & 15];
@@ -24,7 +27,8 @@ static void say_number(unsigned value)
     char out[12];
     int i = 11;
     out[i--] = 0, out[i--] = '\n';
-    do out[i--] = (char)('0' + value % 10); while (value /= 10);
+    do out[i--] = (char)('0' + value % 10);
+    while (value /= 10);
     say(out + i + 1);
 }
 static float x[BICYCLE_NX + 1], u[BICYCLE_NU + 1], p[BICYCLE_NP + 1], w[BICYCLE_NWORK + 1];

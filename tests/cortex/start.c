@@ -10,5 +10,6 @@ void reset(void)
     *(volatile unsigned *)0xE000ED88 |= 0xFu << 20; /* the floating point unit */
     __asm__ volatile("dsb\nisb");
     main();
-    for (;;) {}
+    for (;;) {
+    }
 }
