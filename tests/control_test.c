@@ -2,24 +2,11 @@
 // Controllers: inputs that are held between calls, against motions in closed form and the linear
 // bicycle of Meijaard et al. with the same hold; what a controller sees; contacts and charts that
 // change under it; and what it must not do.
+#include "instant.h"
 #include "linears.h"
 
 static const char *const methods[] = {"erk", "bdf", "rk4", "pece", "lie", "euler"};
 enum { METHODS = sizeof methods / sizeof *methods };
-
-static double seen(const tr_instant *now, const char *name)
-{
-    const size_t k = tr_find_name(now->column, now->columns, name);
-    if (k == now->columns) fail_msg("there is no column %s", name);
-    return now->value[k];
-}
-
-static double *setting(const tr_instant *now, const char *name)
-{
-    const size_t k = tr_find_name(now->input, now->inputs, name);
-    if (k == now->inputs) fail_msg("there is no input %s", name);
-    return &now->setting[k];
-}
 
 // Runs into a file and reads it; the run may fail.
 static Sheet *recorded(tr_system *system, tr_simulate_options o, tr_summary *summary, tr_error *err)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Controllers of the model (T321): against the same law as a callback, to the bit, and motions in
 // closed form; what they see of each other; batches and snapshots; and what they cannot be.
+#include "instant.h"
 #include "runs.h"
 
 static const char *const methods[] = {"erk", "bdf", "rk4", "pece", "lie", "euler"};
@@ -9,20 +10,6 @@ enum { METHODS = sizeof methods / sizeof *methods };
 static void insist(const tr_error *err)
 {
     if (err->status) fail_msg("%d:%d: %s", err->line, err->column, err->text);
-}
-
-static double seen(const tr_instant *now, const char *name)
-{
-    const size_t k = tr_find_name(now->column, now->columns, name);
-    if (k == now->columns) fail_msg("there is no column %s", name);
-    return now->value[k];
-}
-
-static double *setting(const tr_instant *now, const char *name)
-{
-    const size_t k = tr_find_name(now->input, now->inputs, name);
-    if (k == now->inputs) fail_msg("there is no input %s", name);
-    return &now->setting[k];
 }
 
 // All columns of the second, in the first, to the bit
