@@ -490,17 +490,8 @@ static void test_words(void **state)
         {LAW "cases: {a: {without: [cc]}}\n", "did you mean 'c'?"},
     };
 #undef C
-    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-        char text[900];
-        tr_error err = {0};
-        snprintf(text, sizeof text, CART "%s", wrong[i].text);
-        tr_model *model = tr_model_parse(text, &err);
-        tr_system *system = tr_derive(model, NULL, &err);
-        if (!err.status || !strstr(err.text, wrong[i].words) || err.line < 6)
-            fail_msg("%s  says %d:%d: %s", wrong[i].text, err.line, err.column, err.text);
-        tr_system_free(system);
-        tr_model_free(model);
-    }
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        assert_model_refused(CART, wrong[i].text, wrong[i].words);
     tr_error err = {0};
     tr_model *model =
         model_from("trundle: 1\ninputs: {push: sin(t)}\n"

@@ -192,6 +192,22 @@ static inline Sheet *run_with(tr_system *system, double end, double every, tr_su
     return sheet;
 }
 
+// Of a model that is sound but for `wrong`, which is added to it: refused where that stands
+static inline void assert_model_refused(const char *sound, const char *wrong, const char *words)
+{
+    tr_error err = {0};
+    char text[2000];
+    int lines = 1;
+    for (const char *c = sound; *c; c++) lines += *c == '\n';
+    assert_true((size_t)snprintf(text, sizeof text, "%s%s", sound, wrong) < sizeof text);
+    tr_model *model = tr_model_parse(text, &err);
+    tr_system *system = tr_derive(model, NULL, &err);
+    if (!err.status || !strstr(err.text, words) || err.line < lines)
+        fail_msg("%s  says %d:%d: %s", wrong, err.line, err.column, err.text);
+    tr_system_free(system);
+    tr_model_free(model);
+}
+
 // A model that cannot be read, derived or run so, with these words
 static inline void assert_run_refused(const char *text, bool filter, const char *words)
 {

@@ -343,17 +343,8 @@ static void test_words(void **state)
         {"states: {s: {rate: 1}}\nroles: {cart: {motion: s}}\n", "a motion is a formula of t"},
         {"states: {s: {rate: 1}}\nroles: {s: {torque: 1}}\n", "'s' is a state"},
     };
-    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-        char text[800];
-        tr_error err = {0};
-        snprintf(text, sizeof text, CART "%s", wrong[i].text);
-        tr_model *model = tr_model_parse(text, &err);
-        tr_system *system = tr_derive(model, NULL, &err);
-        if (!err.status || !strstr(err.text, wrong[i].words) || !err.line)
-            fail_msg("%s  says %d:%d: %s", wrong[i].text, err.line, err.column, err.text);
-        tr_system_free(system);
-        tr_model_free(model);
-    }
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        assert_model_refused(CART, wrong[i].text, wrong[i].words);
 }
 
 int main(void)
