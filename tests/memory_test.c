@@ -485,15 +485,15 @@ static bool linear_job(tr_error *err)
         good = good && words && tr_linearise_write(system, &o, files[i], err);
         tr_text_free(words);
     }
-    tr_sweep *sweep = tr_sweep_new(system, "c", -0.1, 0.2, 0.1, err);
+    tr_locus *sweep = tr_locus_new(system, "c", -0.1, 0.2, 0.1, err);
     assert_true(!sweep || sweep->critical_count == 1);
-    good = good && tr_sweep_plot(sweep, NULL, files[2], err);
+    good = good && tr_locus_plot(sweep, NULL, files[2], err);
     for (int i = 0; i < 2; i++) {
-        char *words = tr_sweep_text(sweep, i, err);
+        char *words = tr_locus_text(sweep, i, err);
         good = good && words;
         tr_text_free(words);
     }
-    tr_sweep_free(sweep);
+    tr_locus_free(sweep);
     const tr_compile_options options = {.size = sizeof options, .parameters = "c"};
     tr_program *slopes = good ? compile_reduced(system, "wdot wdot_p", &options, err) : NULL;
     good = slopes != NULL;
