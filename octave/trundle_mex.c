@@ -199,47 +199,44 @@ static mxArray *table_out(const double *by_rows, size_t rows, char *const *names
 
 // ---- Ctrl-C --------------------------------------------------------------------------------
 
-static volatile sig_atomic_t interrupted;
+static bool interrupted;
 
 #ifdef MATLAB_MEX_FILE
 extern bool utIsInterruptPending(void); // of libut: there is no call in mex.h
-static void listen(void) { interrupted = 0; }
-static bool go_on(void *owner, double t, double end)
-{
-    (void)owner, (void)t, (void)end;
-    if (utIsInterruptPending()) interrupted = 1;
-    return !interrupted;
-}
-static void stop_listening(Call *c)
-{
-    if (interrupted) usage(c, "interrupted"), c->err.status = TR_FAILED;
-}
+static bool is_interrupted(void) { return utIsInterruptPending(); }
 #else
-static struct sigaction before;
-static void on_interrupt(int signal)
+// Octave has a thread that waits for signals, and asks what came between two statements. There is
+// no call in its mex.h either; quit.h has these. Whoever is not there is not asked.
+#define OF_OCTAVE __attribute__((weak))
+extern volatile sig_atomic_t octave_signal_caught OF_OCTAVE;
+extern sig_atomic_t octave_interrupt_state OF_OCTAVE; // above 0: interrupted
+extern void (*octave_signal_hook)(void) OF_OCTAVE;    // sees to what came
+
+static bool is_interrupted(void)
 {
-    (void)signal;
-    interrupted = 1;
-}
-static void listen(void)
-{
-    struct sigaction own;
-    memset(&own, 0, sizeof own);
-    own.sa_handler = on_interrupt;
-    interrupted = 0;
-    sigaction(SIGINT, &own, &before);
-}
-static bool go_on(void *owner, double t, double end)
-{
-    (void)owner, (void)t, (void)end;
-    return !interrupted;
-}
-static void stop_listening(Call *c)
-{
-    sigaction(SIGINT, &before, NULL);
-    if (interrupted) usage(c, "interrupted"), c->err.status = TR_FAILED;
+    if (!&octave_signal_caught || !&octave_interrupt_state || !&octave_signal_hook) return false;
+    if (!octave_signal_caught || !octave_signal_hook) return false;
+    octave_signal_caught = 0;
+    octave_signal_hook();
+    if (octave_interrupt_state <= 0) return false; // a child that ended, say
+    octave_signal_caught = 1;                      // Octave stops, too, after the call
+    return true;
 }
 #endif
+
+static bool go_on(void *owner, double t, double end)
+{
+    (void)owner, (void)t, (void)end;
+    if (is_interrupted()) interrupted = true;
+    return !interrupted;
+}
+
+static void listen(void) { interrupted = false; }
+
+static void stop_listening(Call *c)
+{
+    if (interrupted) usage(c, "interrupted"), c->err.status = TR_FAILED;
+}
 
 static bool go_on_with_fit(void *owner, size_t run, double t, double end)
 {
