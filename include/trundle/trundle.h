@@ -781,6 +781,10 @@ typedef struct tr_sweep_summary {
 // filled in also when it fails.
 bool tr_sweep(const tr_model *model, const tr_derive_options *derive,
               const tr_sweep_options *options, tr_sweep_summary *summary, tr_error *err);
+// Databases of one sweep as one, which is made, or gone on with: its shards, say. The summary tells
+// what it has then, whoever made it.
+bool tr_sweep_merge(const char *const *parts, size_t count, const char *output,
+                    tr_sweep_summary *summary, tr_error *err);
 
 // ---- linear models -------------------------------------------------------------------------
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Processes that mpirun started beside this one, and messages between them: bytes with a tag. MPI is
-// loaded under mpirun alone; peers.c is the only file that knows it. Whoever sends goes on at once,
-// so nobody waits for another; whoever receives asks now and then.
+// Processes that mpirun started beside this one, and messages between them: bytes with a tag. MPI
+// is loaded under mpirun alone; peers.c is the only file that knows it. Whoever sends goes on at
+// once, so nobody waits for another; whoever receives asks now and then.
 #ifndef TR_BASE_PEERS_H
 #define TR_BASE_PEERS_H
 

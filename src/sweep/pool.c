@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 enum { MOST_THREADS = 1024, AHEAD = 4 }; // blocks for each thread that nobody has written yet
-enum { SECOND = 1000000000 }; // [ns]
+enum { SECOND = 1000000000 };            // [ns]
 
 typedef struct Pool {
     Sweep *sweep;
@@ -147,8 +147,7 @@ static void start(Pool *p, pthread_t *threads, size_t wanted)
     pthread_mutex_unlock(&p->lock);
 }
 
-bool tr_pool_run(Sweep *s, const Dealer *dealer, size_t wanted, const Writer *writer,
-                 tr_error *err)
+bool tr_pool_run(Sweep *s, const Dealer *dealer, size_t wanted, const Writer *writer, tr_error *err)
 {
     wanted = tr_pool_threads(s, wanted);
     Pool p = {.sweep = s,

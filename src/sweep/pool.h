@@ -15,8 +15,8 @@ typedef struct Dealer {
 typedef struct Writer {
     bool (*block)(void *owner, const Block *block, tr_error *err);
     bool (*pause)(void *owner, tr_error *err); // between blocks, and as often as that
-    double most_pause;                         // [s]
     void *owner;
+    double most_pause; // [s]
 } Writer;
 
 // How many threads that is

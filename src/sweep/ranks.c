@@ -23,7 +23,7 @@ typedef struct Ask {
 typedef struct Bye {
     tr_status status;
     bool is_interrupted;
-    char words[400];
+    char words[sizeof((tr_error *)0)->text];
 } Bye;
 
 static bool hash_settings(const Sweep *s, char hex[TR_SHA256_SIZE], tr_error *err)
@@ -39,10 +39,7 @@ static bool hash_settings(const Sweep *s, char hex[TR_SHA256_SIZE], tr_error *er
     return !has_failed(err);
 }
 
-static void rest(void)
-{
-    nanosleep(&(struct timespec){.tv_nsec = (long)(nap * 1e9)}, NULL);
-}
+static void rest(void) { nanosleep(&(struct timespec){.tv_nsec = (long)(nap * 1e9)}, NULL); }
 
 // ---- the first ------------------------------------------------------------------------------
 
@@ -171,9 +168,7 @@ static Dealt deal_own(void *owner, Deal *deal)
 {
     Follow *f = owner;
     pthread_mutex_lock(&f->lock);
-    const Dealt dealt = f->count     ? DEALT_BLOCK
-                        : f->has_all ? DEALT_ALL
-                                     : DEALT_NOTHING_YET;
+    const Dealt dealt = f->count ? DEALT_BLOCK : f->has_all ? DEALT_ALL : DEALT_NOTHING_YET;
     if (f->count) {
         *deal = f->deals[f->first];
         f->first = (f->first + 1) % ROOM, f->count--;

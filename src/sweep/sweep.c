@@ -131,6 +131,10 @@ static bool open_sweep(Sweep *s, tr_error *err)
 {
     const tr_sweep_options *o = s->options;
     if (!choose_task(s, err)) return false;
+    if (o->shard && o->shard >= o->shards) {
+        tr_fail(err, TR_USAGE, (Place){0}, "there is no shard %zu of %zu", o->shard + 1, o->shards);
+        return false;
+    }
     s->system = tr_derive(s->model, s->derive, err);
     s->plan = tr_plan_new(s->system, err);
     if (!s->plan || !tr_design_make(&s->design, s->system, o, err) || !s->task->prepare(s, err))
