@@ -24,6 +24,8 @@ typedef struct Group {
 
 #define NO_GROUP UINT32_MAX
 
+enum { BETWEEN_TELLING = 64 }; // rounds, even when no run has arrived
+
 typedef struct Member {
     double t;
     uint8_t *bytes;
@@ -45,9 +47,10 @@ struct tr_batch {
     Group *groups;
     uint32_t group_count, group_capacity;
     bool (*progress)(void *owner, double t, double end);
-    double from;  // the least time when advancing began
-    size_t going; // members that were to be moved,
-    size_t there; // and have arrived or failed
+    double from;   // the least time when advancing began
+    size_t going;  // members that were to be moved,
+    size_t there;  // and have arrived or failed
+    size_t rounds; // of lanes, steps of all at once
     BatchCounts counts;
 };
 typedef tr_batch Batch;
@@ -351,7 +354,10 @@ static bool move_group(Batch *b, uint32_t group, double until, tr_error *err)
     const double step = b->run->options.step;
     while (fill_lanes(b, &b->groups[group])) { // groups may move as there are more of them
         const size_t there = b->there, taken = count_taken(lanes);
-        while (tr_lanes_step(lanes, step, until, fate)) b->counts.in_lanes += taken;
+        while (tr_lanes_step(lanes, step, until, fate)) {
+            b->counts.in_lanes += taken;
+            if (++b->rounds % BETWEEN_TELLING == 0 && !tell(b, until)) return false;
+        }
         for (uint32_t k = 0; k < lanes->lanes; k++) {
             if (!lanes->is_taken[k]) continue;
             if (fate[k] == LANE_STEPPED) {
