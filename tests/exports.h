@@ -34,8 +34,7 @@ typedef struct Exported {
     void (*project)(double t, double *x, const double *u, const double *p, const int *mode,
                     double *w);
     // sets entries of u where there are controllers
-    int (*step)(double t, double h, double *x, double *u, const double *p, const int *mode,
-                double *w);
+    int (*step)(double t, double h, double *x, double *u, const double *p, int *mode, double *w);
     double (*next_time)(double t, double until, const double *x, const double *u, const double *p,
                         double *w);
     // where something acts at samples

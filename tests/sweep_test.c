@@ -1,385 +1,344 @@
 // SPDX-License-Identifier: Apache-2.0
-// Eigenvalues that are followed, and critical values, against published ones and closed forms.
-#include "linears.h"
-#include "num/follow.h"
+// Many runs of one model: which there are, what they give, and that nothing changes that.
+#include "runs.h"
+#include "sweep/sample.h"
+#include "sweep/sweep.h"
 
-// ---- the bicycle of Meijaard et al. --------------------------------------------------------
+#include "sim/normal.h"
 
-// det(M s^2 + v C1 s + g K0 + v^2 K2) = a4 s^4 + ... + a0 of the published matrices
-static void published_polynomial(double v, double a[5])
-{
-    double K[4], C[4];
-    const double *M = meijaard_M;
-    for (int i = 0; i < 4; i++)
-        K[i] = 9.81 * meijaard_K0[i] + v * v * meijaard_K2[i], C[i] = v * meijaard_C1[i];
-    a[4] = M[0] * M[3] - M[1] * M[2];
-    a[3] = M[0] * C[3] + C[0] * M[3] - M[1] * C[2] - C[1] * M[2];
-    a[2] = M[0] * K[3] + C[0] * C[3] + K[0] * M[3] - M[1] * K[2] - C[1] * C[2] - K[1] * M[2];
-    a[1] = C[0] * K[3] + K[0] * C[3] - C[1] * K[2] - K[1] * C[2];
-    a[0] = K[0] * K[3] - K[1] * K[2];
-}
+#include <sys/resource.h>
 
-static double hurwitz(double v)
-{
-    double a[5];
-    published_polynomial(v, a);
-    return a[1] * a[2] * a[3] - a[1] * a[1] * a[4] - a[0] * a[3] * a[3];
-}
+// ---- samples --------------------------------------------------------------------------------
 
-static void finds_the_critical_speeds(void **state)
+static void shuffles_every_number_to_a_place_of_its_own(void **state)
 {
     (void)state;
-    tr_error err = {0};
-    tr_system *system = bicycle(NULL);
-    tr_sweep *sweep = tr_sweep_new(system, "speed0", 0, 10, 0.05, &err);
-    if (!sweep) fail_msg("%s", err.text);
-    assert_int_equal(sweep->rows, 201);
-    assert_int_equal(sweep->count, 4);
-    assert_int_equal(sweep->critical_count, 2);
-    const tr_critical *weave = &sweep->critical[0], *capsize = &sweep->critical[1];
-    assert_close(weave->value, 4.29238253634111, 1e-11);
-    assert_close(weave->frequency, 3.43503384866144, 1e-10);
-    assert_false(weave->is_onset);
-    assert_close(capsize->value, 6.02426201538837, 1e-11);
-    assert_true(capsize->frequency == 0);
-    assert_true(capsize->is_onset);
-    // where the Hurwitz determinant and the constant coefficient change sign
-    double before[5], after[5];
-    published_polynomial(capsize->value - 1e-9, before);
-    published_polynomial(capsize->value + 1e-9, after);
-    assert_true((before[0] > 0) != (after[0] > 0));
-    assert_true((hurwitz(weave->value - 1e-9) > 0) != (hurwitz(weave->value + 1e-9) > 0));
-    // a coarse sweep that steps over both finds the same
-    tr_sweep *coarse = tr_sweep_new(system, "speed0", 3.1, 9.1, 2, &err);
-    assert_non_null(coarse);
-    assert_int_equal(coarse->critical_count, 2);
-    assert_close(coarse->critical[0].value, weave->value, 1e-12);
-    assert_close(coarse->critical[1].value, capsize->value, 1e-12);
-    tr_sweep_free(coarse);
-    tr_sweep_free(sweep);
-    tr_system_free(system);
-}
-
-// Each column of the sweep is one eigenvalue: it moves a little from row to row, and the rows are
-// those of single models.
-static void follows_eigenvalues(void **state)
-{
-    (void)state;
-    tr_error err = {0};
-    tr_system *system = bicycle(NULL);
-    tr_sweep *sweep = tr_sweep_new(system, "speed0", 0.1, 10, 0.1, &err);
-    if (!sweep) fail_msg("%s", err.text);
-    const size_t n = sweep->count;
-    int splits = 0;
-    for (size_t i = 1; i < sweep->rows; i++)
-        for (size_t k = 0; k < n; k++) {
-            const double *now = sweep->eigenvalues + 2 * (i * n + k), *was = now - 2 * n;
-            const bool meets = (now[1] == 0) != (was[1] == 0);
-            splits += meets;
-            // where two meet, at 0.684 m/s, they go like a root; else less than 3 1/s to the m/s
-            const bool beside = fabs(sweep->values[i] - 0.684) < 0.2;
-            assert_true(hypot(now[0] - was[0], now[1] - was[1]) < (beside ? 0.8 : 0.3));
-            if (now[1] != 0 && was[1] != 0) assert_true((now[1] > 0) == (was[1] > 0));
+    static const uint64_t counts[] = {1, 2, 3, 7, 64, 65, 1000, 4097};
+    for (size_t k = 0; k < sizeof counts / sizeof *counts; k++) {
+        const uint64_t n = counts[k];
+        bool *is_taken = calloc(n, sizeof *is_taken);
+        uint64_t moved = 0;
+        for (uint64_t i = 0; i < n; i++) {
+            const uint64_t at = tr_shuffled(7 + k, i, n);
+            assert_true(at < n && !is_taken[at]);
+            is_taken[at] = true, moved += at != i;
         }
-    assert_int_equal(splits, 2);
-    assert_true(sweep->values[49] == 5);
-    double values[MOST][2];
-    tr_system *single = bicycle("speed0=5");
-    tr_linear *l = linear_of(single, true);
-    assert_true(tr_linear_eigenvalues(l, values, &err));
-    for (size_t k = 0; k < n; k++) {
-        const double *value = sweep->eigenvalues + 2 * (49 * n + k);
-        assert_true(has_value(values, l->states, value[0], value[1]));
+        assert_true(n < 64 || moved > n * 9 / 10);
+        free(is_taken);
     }
-    tr_linear_free(l);
-    tr_system_free(single);
-    tr_sweep_free(sweep);
-    tr_system_free(system);
 }
 
-// ---- sweeps of closed forms ----------------------------------------------------------------
-
-static void follows_crossings(void **state)
+// In each of n parts one; and two names are as good as independent: of 1000 samples the correlation
+// has a deviation of 0.03.
+static void draws_latin_hypercubes(void **state)
 {
     (void)state;
-    // two real ones that pass each other, a pair, and a pair that comes from two real ones
-    const double was[] = {0, 0, 1, 0, -3, 2, -3, -2, 5, 0, 5.1, 0};
-    const double slopes[] = {10, 0, -10, 0, 0, 1, 0, -1, 0, 0, 0, 0};
-    const double is[] = {-3, -2.1, 5, -0.1, 0.05, 0, 5, 0.1, 1.02, 0, -3, 2.1};
-    static const uint32_t wanted[] = {4, 2, 5, 0, 3, 1};
-    uint32_t to[6];
-    bool clear = false;
-    assert_true(tr_follow(was, slopes, 0.1, is, 6, to, &clear));
-    assert_true(clear);
-    for (int i = 0; i < 6; i++) assert_int_equal(to[i], wanted[i]);
-    // without slopes the same would swap; halfway it is not clear
-    const double still[12] = {0}, near[] = {0.5, 0, 0.52, 0};
-    assert_true(tr_follow(was, still, 0.1, near, 2, to, &clear));
-    assert_false(clear);
-}
-
-static double cube_less_two(void *owner, double x)
-{
-    ++*(int *)owner;
-    return x * x * x - 2;
-}
-
-static void finds_roots(void **state)
-{
-    (void)state;
-    int calls = 0;
-    assert_close(tr_bracketed_root(cube_less_two, &calls, 0, -2, 100, 1e6 - 2), cbrt(2), 4e-16);
-    assert_true(calls < 60);
-}
-
-static const char pole[] =
-    "trundle: 1\nparameters: {k: 1, c: 0.3, m: 2, l: 0.5, half: k/2, other: 3}\n"
-    "inputs: {more: 0}\nbodies:\n"
-    "  pole: {joint: {type: revolute, axis: \"0, 1, 0\", coordinate: a, stiffness: k + more, "
-    "damping: c - 0.3}, mass: m, com: \"0, 0, l\"}\n";
-
-// An inverted pendulum on a spring stands from k = m g l on; with damping c - 0.3 from c = 0.3 on.
-static void finds_closed_forms(void **state)
-{
-    (void)state;
-    tr_error err = {0};
-    tr_system *system = system_from(pole);
-    tr_sweep *sweep = tr_sweep_new(system, "k", 1, 20, 0.5, &err);
-    if (!sweep) fail_msg("%s", err.text);
-    assert_int_equal(sweep->critical_count, 1);
-    assert_close(sweep->critical[0].value, 2 * 9.81 * 0.5, 1e-13);
-    assert_true(sweep->critical[0].frequency == 0);
-    assert_false(sweep->critical[0].is_onset);
-    tr_sweep_free(sweep);
-    // the same by the input that adds to it, on a row and between rows
-    sweep = tr_sweep_new(system, "more", 0, 17.62, 2.2025, &err);
-    if (!sweep) fail_msg("%s", err.text);
-    assert_int_equal(sweep->critical_count, 1);
-    assert_close(sweep->critical[0].value, 8.81, 1e-12);
-    tr_sweep_free(sweep);
-    tr_system_free(system);
-    system = system_set(model_from(pole), NULL, "k=20");
-    sweep = tr_sweep_new(system, "c", 0, 1, 0.07, &err);
-    if (!sweep) fail_msg("%s", err.text);
-    assert_int_equal(sweep->rows, 15);
-    assert_int_equal(sweep->critical_count, 1);
-    assert_close(sweep->critical[0].value, 0.3, 1e-13);
-    assert_close(sweep->critical[0].frequency, sqrt((20 - 9.81) / 0.5), 1e-12);
-    assert_false(sweep->critical[0].is_onset);
-    tr_sweep_free(sweep);
-    // nothing changes where there is no damping: what is left is rounding
-    sweep = tr_sweep_new(system, "m", 0.1, 2, 0.1, &err);
-    if (!sweep) fail_msg("%s", err.text);
-    assert_int_equal(sweep->critical_count, 0);
-    tr_sweep_free(sweep);
-    tr_system_free(system);
-}
-
-// Two pendulums that know nothing of each other: their eigenvalues pass each other.
-static void lets_eigenvalues_pass(void **state)
-{
-    (void)state;
-    tr_error err = {0};
-    tr_system *system = system_from(
-        "trundle: 1\nparameters: {k: 1}\nbodies:\n"
-        "  one: {joint: {type: prismatic, axis: \"1, 0, 0\", coordinate: a, stiffness: k, damping: "
-        "0.2}, mass: 1}\n"
-        "  two: {joint: {type: prismatic, axis: \"1, 0, 0\", coordinate: b, stiffness: 4, damping: "
-        "0.4}, mass: 1}\n");
-    tr_sweep *sweep = tr_sweep_new(system, "k", 1, 9, 0.37, &err);
-    if (!sweep) fail_msg("%s", err.text);
-    int still = 0;
-    for (size_t b = 0; b < sweep->count; b++) {
-        double most = 0;
-        for (size_t i = 0; i < sweep->rows; i++) {
-            const double *l = sweep->eigenvalues + 2 * (i * sweep->count + b);
-            most = fmax(most, fabs(fabs(l[1]) - sqrt(4 - 0.04)));
-            // the one is -0.1 +- i sqrt(k - 0.01), the other stays
-            const bool is_one = fabs(l[0] + 0.1) < 1e-12;
-            assert_close(l[0], is_one ? -0.1 : -0.2, 1e-12);
-            assert_close(fabs(l[1]), is_one ? sqrt(sweep->values[i] - 0.01) : sqrt(4 - 0.04),
-                         1e-12);
+    enum { N = 1000 };
+    int parts[2][N] = {{0}};
+    double sum = 0, squares[2] = {0};
+    for (uint64_t i = 0; i < N; i++) {
+        double u[2];
+        for (int k = 0; k < 2; k++) {
+            u[k] = tr_stratified(1, k ? "b" : "a", 3, i, N);
+            assert_true(u[k] > 0 && u[k] < 1);
+            parts[k][(int)(u[k] * N)]++;
+            squares[k] += (u[k] - 0.5) * (u[k] - 0.5);
         }
-        still += most < 1e-12;
+        sum += (u[0] - 0.5) * (u[1] - 0.5);
+        assert_true(tr_stratified(1, "a", 3, i, N) == u[0]);
+        assert_true(tr_stratified(2, "a", 3, i, N) != u[0]);
+        assert_true(tr_stratified(1, "a", 4, i, N) != u[0]);
     }
-    assert_int_equal(still, 2);
-    tr_sweep_free(sweep);
-    tr_system_free(system);
+    for (int i = 0; i < N; i++) assert_true(parts[0][i] == 1 && parts[1][i] == 1);
+    assert_true(fabs(sum) / sqrt(squares[0] * squares[1]) < 0.12); // 4 deviations
+    assert_close(squares[0] / N, 1.0 / 12, 1e-3);
 }
 
-// ---- bad input -----------------------------------------------------------------------------
+// ---- a sweep, and what came of it -----------------------------------------------------------
 
-static void check_refusal(tr_system *system, const char *name, double from, double to, double step,
-                          const char *words)
+typedef struct Found {
+    size_t runs, columns, count;
+    const char *names[100];
+    double *values; // by run
+    char (*words)[200];
+    bool *is_stopped, *is_there;
+    double **rows;
+    size_t *row_count;
+} Found;
+
+static bool begin_found(void *owner, size_t runs, const char *const *names,
+                        const char *const *units, size_t count, tr_error *err)
 {
-    tr_error err = {0};
-    assert_null(tr_sweep_new(system, name, from, to, step, &err));
-    if (!strstr(err.text, words)) fail_msg("'%s' has no '%s'", err.text, words);
-    assert_int_equal(err.status, TR_USAGE);
+    Found *f = owner;
+    (void)units, (void)err;
+    assert_true(count <= 100);
+    *f = (Found){.runs = runs, .columns = count};
+    for (size_t i = 0; i < count; i++) f->names[i] = strdup(names[i]);
+    f->values = calloc(runs * count, sizeof *f->values);
+    f->words = calloc(runs, sizeof *f->words);
+    f->is_stopped = calloc(runs, 1), f->is_there = calloc(runs, 1);
+    f->rows = calloc(runs, sizeof *f->rows), f->row_count = calloc(runs, sizeof *f->row_count);
+    return true;
 }
 
-static void refuses(void **state)
+static bool add_found(void *owner, const tr_sweep_run *run, tr_error *err)
+{
+    Found *f = owner;
+    (void)err;
+    assert_true(run->number < f->runs && !f->is_there[run->number]);
+    f->is_there[run->number] = true, f->count++;
+    f->is_stopped[run->number] = run->is_stopped;
+    memcpy(f->values + run->number * f->columns, run->values, f->columns * sizeof(double));
+    snprintf(f->words[run->number], 200, "%s", run->words);
+    assert_true((run->status != TR_OK) == (run->words[0] != 0));
+    return true;
+}
+
+static void free_found(Found *f)
+{
+    for (size_t i = 0; i < f->columns; i++) free((char *)f->names[i]);
+    free(f->values), free(f->words), free(f->is_stopped), free(f->is_there);
+    free(f->rows), free(f->row_count);
+}
+
+static size_t place_of(const Found *f, const char *name)
+{
+    for (size_t i = 0; i < f->columns; i++)
+        if (strcmp(f->names[i], name) == 0) return i;
+    fail_msg("there is no column %s", name);
+    return 0;
+}
+
+static double value(const Found *f, size_t run, const char *name)
+{
+    return f->values[run * f->columns + place_of(f, name)];
+}
+
+static Found sweep(const char *model, const char *case_name, tr_sweep_options *o)
+{
+    Found f = {0};
+    tr_error err = {0};
+    const tr_sweep_sink sink = {begin_found, add_found, &f};
+    tr_model *m = tr_model_read(model, &err);
+    tr_derive_options how = tr_derive_defaults();
+    how.case_name = case_name;
+    o->sinks = &sink, o->sink_count = 1;
+    if (!tr_sweep(m, &how, o, NULL, &err)) fail_msg("%s", err.text);
+    tr_model_free(m);
+    assert_int_equal(f.count, f.runs);
+    return f;
+}
+
+static const char bicycle_file[] = MODELS_DIR "/bicycle.yaml";
+
+static tr_sweep_options bicycles(const char *const *vary, size_t count, const char *method)
+{
+    tr_sweep_options o = tr_sweep_defaults();
+    o.vary = vary, o.vary_count = count, o.method = method;
+    o.step = 5e-3, o.end = 2, o.every = 0.1;
+    o.keep =
+        "final(roll), max(abs(roll)), min(steer), mean(roll), rms(roll), fell=time(abs(roll) > "
+        "0.1), at(0.25, roll), at(0.3, roll), final(lambda.rear.normal), final(m0*roll)";
+    return o;
+}
+
+// ---- what is kept, against runs of tr_simulate ------------------------------------------------
+
+typedef struct Rows {
+    double t[100], roll[100], steer[100], normal;
+    size_t count, roll_at, steer_at, normal_at;
+} Rows;
+
+static bool begin_rows(void *owner, const char *const *names, const char *const *units,
+                       size_t count, tr_error *err)
+{
+    Rows *r = owner;
+    (void)units, (void)err;
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(names[i], "roll") == 0) r->roll_at = i;
+        if (strcmp(names[i], "steer") == 0) r->steer_at = i;
+        if (strcmp(names[i], "lambda.rear.normal") == 0) r->normal_at = i;
+    }
+    return true;
+}
+
+static bool add_row(void *owner, const double *row, tr_error *err)
+{
+    Rows *r = owner;
+    (void)err;
+    r->t[r->count] = row[0], r->roll[r->count] = row[r->roll_at];
+    r->steer[r->count] = row[r->steer_at], r->normal = row[r->normal_at];
+    r->count++;
+    return true;
+}
+
+static Rows bicycle_run(double m0, double speed, const tr_sweep_options *like, tr_summary *summary)
+{
+    Rows rows = {0};
+    tr_error err = {0};
+    char text[2][40];
+    snprintf(text[0], 40, "%.17g", m0), snprintf(text[1], 40, "%.17g", speed);
+    const tr_setting settings[] = {{"m0", text[0]}, {"speed0", text[1]}};
+    tr_derive_options how = tr_derive_defaults();
+    how.case_name = "free", how.settings = settings, how.setting_count = 2;
+    tr_model *model = tr_model_read(bicycle_file, &err);
+    tr_system *system = tr_derive(model, &how, &err);
+    const tr_sink sink = {begin_rows, add_row, NULL, &rows};
+    tr_simulate_options o = tr_simulate_defaults(system);
+    o.method = like->method, o.step = like->step, o.end = like->end, o.every = like->every;
+    o.sinks = &sink, o.sink_count = 1;
+    tr_simulate(system, &o, summary, &err);
+    tr_system_free(system);
+    tr_model_free(model);
+    return rows;
+}
+
+// Of rows, as the reference says they are reduced; every number to the last bit but for sums
+static void compare_with_run(const Found *f, size_t run, const Rows *r, double m0)
+{
+    double most = 0, least = (double)INFINITY, mean = 0, square = 0, fell = (double)NAN;
+    for (size_t i = 0; i < r->count; i++) {
+        most = fmax(most, fabs(r->roll[i])), least = fmin(least, r->steer[i]);
+        if (isnan(fell) && fabs(r->roll[i]) > 0.1) fell = r->t[i];
+        if (i) mean += 0.05 * (r->roll[i - 1] + r->roll[i]);
+        if (i) square += 0.05 * (r->roll[i - 1] * r->roll[i - 1] + r->roll[i] * r->roll[i]);
+    }
+    const size_t last = r->count - 1;
+    assert_true(value(f, run, "final(roll)") == r->roll[last]);
+    assert_true(value(f, run, "final(m0*roll)") == m0 * r->roll[last]);
+    assert_true(value(f, run, "max(abs(roll))") == most);
+    assert_true(value(f, run, "min(steer)") == least);
+    assert_close(value(f, run, "fell"), fell, 0);
+    assert_close(value(f, run, "mean(roll)"), mean / 2, 1e-14);
+    assert_close(value(f, run, "rms(roll)"), sqrt(square / 2), 1e-14);
+    assert_close(value(f, run, "at(0.25,roll)"), (r->roll[2] + r->roll[3]) / 2, 1e-14);
+    assert_true(value(f, run, "at(0.3,roll)") == r->roll[3]);
+    assert_true(value(f, run, "final(lambda.rear.normal)") == r->normal);
+}
+
+static void keeps_what_runs_are(void **state)
 {
     (void)state;
-    tr_system *system = system_from(pole);
-    check_refusal(system, "kk", 0, 1, 0.1, "there is no parameter or input 'kk'");
-    check_refusal(system, "othr", 0, 1, 0.1, "did you mean 'other'?");
-    check_refusal(system, "a", 0, 1, 0.1, "'a'");
-    check_refusal(system, "half", 0, 1, 0.1, "follows from others");
-    check_refusal(system, "k", 0, 1, 0, "positive");
-    check_refusal(system, "k", 0, 1, -1, "positive");
-    check_refusal(system, "k", 1, 0, 0.1, "upwards");
-    check_refusal(system, "k", 0, (double)INFINITY, 0.1, "a number");
-    check_refusal(system, "k", 0, 1, (double)NAN, "a number");
-    check_refusal(system, "k", 0, 1, 1e-9, "at most");
-    tr_error err = {0};
-    assert_null(tr_sweep_new(system, "m", 0, 1, 0.5, &err)); // no mass, no acceleration
-    assert_int_equal(err.status, TR_FAILED);
-    assert_non_null(strstr(err.text, "at m = 0: "));
-    tr_linear *l = linear_of(system, false);
-    double A[4], B[4];
-    err = (tr_error){0};
-    assert_false(tr_linear_discretise(l, 0, A, B, &err));
-    assert_int_equal(err.status, TR_USAGE);
-    tr_linear_free(l);
-    tr_system_free(system);
-}
-
-// ---- at steady motions ---------------------------------------------------------------------
-
-static size_t mode_called(const tr_sweep *sweep, const char *name)
-{
-    const size_t at = tr_find_name(sweep->names, sweep->mode_count, name);
-    if (at == sweep->mode_count) fail_msg("no mode is called '%s'", name);
-    return at;
-}
-
-// The eigenvalues of steady motions that were asked for one by one, with the throttle found
-static void trims(void **state)
-{
-    (void)state;
-    tr_error err = {0};
-    tr_system *system = system_of(model_reported("moto"), "straight");
-    tr_sweep *sweep = tr_sweep_trimmed(system, "v0", 5, 60, 5, NULL, &err);
-    if (!sweep) fail_msg("%s", err.text);
-    assert_int_equal(sweep->rows, 12);
-    assert_int_equal(sweep->count, 15);
-    for (size_t i = 0; i < sweep->rows; i++) {
-        char speed[60];
-        double modes[40][2];
-        assert_below(sweep->unsteadiness[i], 1e-9);
-        snprintf(speed, sizeof speed, "d(frame.x)=%.17g", sweep->values[i]);
-        const char *const holds[] = {speed};
-        tr_steady_options o = tr_steady_defaults();
-        o.free = "thrust", o.holds = holds, o.hold_count = 1;
-        tr_steady *steady = tr_steady_find(system, &o, &err);
-        if (!steady) fail_msg("%s", err.text);
-        assert_int_equal(tr_steady_modes(steady, modes), sweep->count);
-        for (size_t k = 0; k < sweep->count; k++) {
-            double nearest = (double)INFINITY;
-            const double *is = sweep->eigenvalues + 2 * (i * sweep->count + k);
-            for (size_t j = 0; j < sweep->count; j++) nearest = fmin(nearest, apart(is, modes[j]));
-            assert_below(nearest, 1e-6);
+    static const char *const methods[] = {"rk4", "lie", "erk", "bdf", "pece"};
+    static const char *const vary[] = {"m0=70:80:5", "speed0=4.2, 5"};
+    for (size_t k = 0; k < sizeof methods / sizeof *methods; k++) {
+        tr_sweep_options o = bicycles(vary, 2, methods[k]);
+        Found f = sweep(bicycle_file, "free", &o);
+        assert_int_equal(f.runs, 6);
+        for (size_t i = 0; i < f.runs; i++) {
+            tr_summary summary = {0};
+            const double m0 = 70 + 5 * (double)(i / 2), speed = i % 2 ? 5 : 4.2;
+            const Rows r = bicycle_run(m0, speed, &o, &summary);
+            assert_int_equal(r.count, 21);
+            assert_true(value(&f, i, "m0") == m0 && value(&f, i, "speed0") == speed);
+            compare_with_run(&f, i, &r, m0);
+            assert_true(value(&f, i, "t") == 2 && value(&f, i, "rows") == 21);
+            assert_true(value(&f, i, "steps") == (double)summary.steps);
+            assert_true(value(&f, i, "energy_error") == summary.energy_error);
+            assert_true(value(&f, i, "position_error") == summary.position_error);
+            assert_true(value(&f, i, "velocity_error") == summary.velocity_error);
+            assert_true(value(&f, i, "chart_changes") == (double)summary.chart_changes);
         }
-        tr_steady_free(steady);
+        free_found(&f);
     }
-    tr_sweep_free(sweep);
-    tr_system_free(system);
 }
 
-// A pair is one mode; those of a bicycle by their names, and others by what moves
-static void names_modes(void **state)
+// ---- the same, whoever works ------------------------------------------------------------------
+
+static void gives_the_same_with_any_threads(void **state)
 {
     (void)state;
+    static const char *const vary[] = {"m0~normal(80, 4)", "speed0=3, 4.5",
+                                       "roll_rate0~uniform(0.1, 0.9)"};
+    tr_sweep_options o = bicycles(vary, 3, "rk4");
+    o.samples = 150, o.seed = 5, o.stop = "abs(roll) > 0.3";
+    o.jobs = 1;
+    Found one = sweep(bicycle_file, "free", &o);
+    assert_int_equal(one.runs, 300);
+    o.jobs = 3;
+    Found three = sweep(bicycle_file, "free", &o);
+    size_t stopped = 0;
+    assert_memory_equal(one.values, three.values, one.runs * one.columns * sizeof(double));
+    for (size_t i = 0; i < one.runs; i++) {
+        assert_string_equal(one.words[i], three.words[i]);
+        assert_true(one.is_stopped[i] == three.is_stopped[i]);
+        stopped += one.is_stopped[i];
+        if (one.is_stopped[i]) assert_true(fabs(value(&one, i, "final(roll)")) > 0.3);
+        if (one.is_stopped[i]) assert_true(value(&one, i, "t") < 2);
+    }
+    assert_true(stopped > 10 && stopped < 290);
+    free_found(&one);
+    free_found(&three);
+}
+
+// A parameter out of its range, one that a decision hangs from, a start that there is not
+static void keeps_failures_as_rows(void **state)
+{
+    (void)state;
+    static const char *const vary[] = {"m0=-100000, 80", "speed0=4.5, 5"};
+    tr_sweep_options o = bicycles(vary, 2, "rk4");
+    o.keep = "final(roll)";
+    Found f = sweep(bicycle_file, "free", &o);
+    assert_int_equal(f.runs, 4);
+    assert_true(f.words[0][0] && f.words[1][0] && !f.words[2][0] && !f.words[3][0]);
+    free_found(&f);
+}
+
+// ---- words ------------------------------------------------------------------------------------
+
+static void refuses_with_words(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *vary, *keep, *stop, *what, *words;
+        size_t samples;
+    } wrong[] = {
+        {"m0", NULL, NULL, NULL, "takes NAME=A:B:H, NAME=A,B,C", 0},
+        {"mass=1,2", NULL, NULL, NULL, "there is no parameter, input or initial value 'mass'", 0},
+        {"omega_x=1,2", NULL, NULL, NULL, "'omega_x'", 0},
+        {"m0=1:x:2", NULL, NULL, NULL, "from, to and step as numbers", 0},
+        {"m0=3:1:1", NULL, NULL, NULL, "upwards", 0},
+        {"m0=1:2:0", NULL, NULL, NULL, "positive", 0},
+        {"m0=1,,2", NULL, NULL, NULL, "a list is numbers", 0},
+        {"m0~gauss(1,2)", NULL, NULL, NULL, "uniform(A, B) or normal(MEAN, DEVIATION)", 0},
+        {"m0~normal(1)", NULL, NULL, NULL, "two numbers", 0},
+        {"m0~normal(1,-2)", NULL, NULL, NULL, "must not be negative", 0},
+        {"m0~uniform(2,1)", NULL, NULL, NULL, "not below", 0},
+        {"m0=1:1e12:1", NULL, NULL, NULL, "billion", 0},
+        {"m0=1,2", NULL, NULL, NULL, "nothing is drawn", 7},
+        {"m0=1,2", "roll", NULL, NULL, "it takes final(x)", 0},
+        {"m0=1,2", "last(roll)", NULL, NULL, "it takes final(x)", 0},
+        {"m0=1,2", "max(rol)", NULL, NULL, "'rol'", 0},
+        {"m0=1,2", "max(roll, steer)", NULL, NULL, "one formula", 0},
+        {"m0=1,2", "at(roll)", NULL, NULL, "a time and a formula", 0},
+        {"m0=1,2", "max(roll), max( roll)", NULL, NULL, "a column of this name", 0},
+        {"m0=1,2", "m0=max(roll)", NULL, NULL, "a column of this name", 0},
+        {"m0=1,2", NULL, "roll >", NULL, "--stop", 0},
+        {"m0=1,2", NULL, NULL, "dance", "there is no 'dance' to do", 0},
+    };
     tr_error err = {0};
-    tr_system *system = system_of(model_called("bicycle"), "straight");
-    tr_sweep *sweep = tr_sweep_new(system, "speed0", 1, 10, 0.5, &err);
-    assert_non_null(sweep);
-    assert_int_equal(sweep->mode_count, 3);
-    const size_t weave = mode_called(sweep, "weave"), capsize = mode_called(sweep, "capsize");
-    mode_called(sweep, "steer");
-    size_t pairs = 0;
-    for (size_t k = 0; k < sweep->count; k++) {
-        const double *last = sweep->eigenvalues + 2 * ((sweep->rows - 1) * sweep->count + k);
-        pairs += sweep->mode[k] == weave && last[1] != 0;
-        if (sweep->mode[k] == capsize) assert_true(last[1] == 0 && last[0] > 0); // beyond 6.02 m/s
+    tr_model *model = tr_model_read(bicycle_file, &err);
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        tr_sweep_options o = tr_sweep_defaults();
+        o.vary = &wrong[i].vary, o.vary_count = 1, o.samples = wrong[i].samples;
+        o.keep = wrong[i].keep, o.stop = wrong[i].stop, o.what = wrong[i].what;
+        err = (tr_error){0};
+        if (tr_sweep(model, NULL, &o, NULL, &err) || !strstr(err.text, wrong[i].words))
+            fail_msg("%s: %s", wrong[i].words, err.text);
+        assert_int_equal(err.status, TR_USAGE);
     }
-    assert_int_equal(pairs, 2);
-    tr_sweep_free(sweep);
-    tr_system_free(system);
-}
-
-// A pair passes the axis and parts, one of the two becomes unstable, the other joins a third: in
-// one step all, or in many
-static void tells_directions(void **state)
-{
-    (void)state;
-    static const double steps[] = {1, 0.02};
-    tr_system *system = system_of(model_called("motorcycle"), NULL);
-    for (int i = 0; i < 2; i++) {
-        tr_error err = {0};
-        tr_sweep *sweep = tr_sweep_trimmed(system, "speed0", 5, 6, steps[i], NULL, &err);
-        if (!sweep) fail_msg("%s", err.text);
-        assert_int_equal(sweep->critical_count, 2);
-        assert_true(sweep->critical[0].frequency > 0.5 && !sweep->critical[0].is_onset);
-        assert_true(sweep->critical[1].frequency == 0 && sweep->critical[1].is_onset);
-        const double *first = sweep->eigenvalues, *last = first + 2 * (sweep->rows - 1) * 11;
-        assert_int_equal(sweep->count, 11);
-        for (size_t k = 0; k < 11; k++) // the slow front mode stays what it is
-            if (first[2 * k + 1] == 0 && fabs(first[2 * k]) < 0.02)
-                assert_true(last[2 * k + 1] == 0 && fabs(last[2 * k]) < 0.02);
-        tr_sweep_free(sweep);
-    }
-    tr_system_free(system);
-}
-
-// What is a pair in one row of three is no pair, and no capsize
-static void names_no_oscillation_capsize(void **state)
-{
-    (void)state;
-    tr_error err = {0};
-    tr_system *system = system_of(model_called("motorcycle"), NULL);
-    tr_sweep *sweep = tr_sweep_trimmed(system, "speed0", -5, 5, 5, NULL, &err);
-    if (!sweep) fail_msg("%s", err.text);
-    for (size_t k = 0; k < sweep->count; k++) {
-        if (strcmp(sweep->names[sweep->mode[k]], "capsize") != 0) continue;
-        for (size_t i = 0; i < sweep->rows; i++)
-            assert_true(sweep->eigenvalues[2 * (i * sweep->count + k) + 1] == 0);
-    }
-    tr_sweep_free(sweep);
-    tr_system_free(system);
-}
-
-static void refuses_to_trim(void **state)
-{
-    (void)state;
-    tr_error err = {0};
-    tr_system *system = system_of(model_reported("moto"), "straight");
-    assert_null(tr_sweep_trimmed(system, "nix", 5, 60, 5, NULL, &err));
-    assert_int_equal(err.status, TR_USAGE);
-    err = (tr_error){0};
-    tr_steady_options o = tr_steady_defaults();
-    o.free = "rider_torque"; // nothing keeps it going
-    assert_null(tr_sweep_trimmed(system, "v0", 5, 60, 5, &o, &err));
-    assert_int_equal(err.status, TR_FAILED);
-    tr_system_free(system);
+    tr_model_free(model);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(finds_the_critical_speeds),
-        cmocka_unit_test(follows_eigenvalues),
-        cmocka_unit_test(follows_crossings),
-        cmocka_unit_test(finds_roots),
-        cmocka_unit_test(finds_closed_forms),
-        cmocka_unit_test(lets_eigenvalues_pass),
-        cmocka_unit_test(refuses),
-        cmocka_unit_test(trims),
-        cmocka_unit_test(names_modes),
-        cmocka_unit_test(tells_directions),
-        cmocka_unit_test(names_no_oscillation_capsize),
-        cmocka_unit_test(refuses_to_trim),
+        cmocka_unit_test(shuffles_every_number_to_a_place_of_its_own),
+        cmocka_unit_test(draws_latin_hypercubes),
+        cmocka_unit_test(keeps_what_runs_are),
+        cmocka_unit_test(gives_the_same_with_any_threads),
+        cmocka_unit_test(keeps_failures_as_rows),
+        cmocka_unit_test(refuses_with_words),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
