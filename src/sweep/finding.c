@@ -119,6 +119,22 @@ bool tr_finding_work(void *worker, Block *b, tr_error *err)
 
 // ---- eigenvalues ----------------------------------------------------------------------------
 
+#define NEUTRAL 1e-9 // against the largest
+
+// Those that lead to other steady motions are zero, and come last.
+static void sort_modes(Found *f)
+{
+    double largest = 0;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < f->mode_count; i++)
+        largest = fmax(largest, hypot(f->modes[i][0], f->modes[i][1]));
+    for (uint32_t i = 0; i < f->mode_count; i++) {
+        if (!(hypot(f->modes[i][0], f->modes[i][1]) > NEUTRAL * largest)) continue;
+        f->modes[count][0] = f->modes[i][0], f->modes[count++][1] = f->modes[i][1];
+    }
+    for (; count < f->mode_count; count++) f->modes[count][0] = f->modes[count][1] = 0;
+}
+
 static bool take_modes(const Sweep *s, System *system, double *row, tr_error *err)
 {
     Found f = {0};
@@ -129,7 +145,7 @@ static bool take_modes(const Sweep *s, System *system, double *row, tr_error *er
                 modes);
         good = false;
     }
-    if (good) row[0] = f.stability;
+    if (good) sort_modes(&f), row[0] = f.stability;
     for (uint32_t i = 0; good && i < modes; i++)
         row[1 + 2 * i] = f.modes[i][0], row[2 + 2 * i] = f.modes[i][1];
     close_found(&f);

@@ -163,6 +163,8 @@ static void close_sweep(Sweep *s)
 
 // ---- writing --------------------------------------------------------------------------------
 
+#define COMMIT 0.5 // [s] so that no more than a second is lost
+
 typedef struct Writing {
     Sweep *sweep;
     Store *store; // NULL when there is none
@@ -216,7 +218,7 @@ static bool pause_writing(void *owner, tr_error *err)
     const tr_sweep_options *o = w->sweep->options;
     const tr_sweep_summary *s = w->summary;
     const double now = seconds_now();
-    if (w->store && w->store->commit && now >= w->committed + 1) {
+    if (w->store && w->store->commit && now >= w->committed + COMMIT) {
         w->committed = now;
         if (!w->store->commit(w->store, err)) return false;
     }
