@@ -371,9 +371,9 @@ class Studies(unittest.TestCase):
         self.assertNotEqual(plain(d.A), plain(l.A))
         self.assertEqual(len(l.eigenvalues), 2)
 
-    def test_sweep(self):
+    def test_locus(self):
         m = trundle.load(model_path("bicycle"), case="straight")
-        s = m.sweep("speed0", 4, 6, 0.5)
+        s = m.locus("speed0", 4, 6, 0.5)
         self.assertEqual(len(s.values), 5)
         self.assertIn("weave", " ".join(s.modes))
 

@@ -156,7 +156,7 @@ PyObject *system_simulate(PyObject *self, PyObject *const *args, Py_ssize_t coun
 // Methods of a system whose results are numbers (study.c)
 PyObject *system_linearise(PyObject *self, PyObject *args);
 PyObject *system_linear_text(PyObject *self, PyObject *options);
-PyObject *system_sweep(PyObject *self, PyObject *args);
+PyObject *system_locus(PyObject *self, PyObject *args);
 PyObject *system_steady(PyObject *self, PyObject *options);
 PyObject *system_steady_sweep(PyObject *self, PyObject *options);
 PyObject *system_lqr(PyObject *self, PyObject *options);

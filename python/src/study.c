@@ -113,9 +113,9 @@ PyObject *system_linear_text(PyObject *object, PyObject *options)
     return text ? text_out(text) : raise_error(&err, self->file);
 }
 
-// ---- sweeps --------------------------------------------------------------------------------
+// ---- loci ----------------------------------------------------------------------------------
 
-static PyObject *critical_out(const tr_sweep *s)
+static PyObject *critical_out(const tr_locus *s)
 {
     PyObject *list = PyList_New((Py_ssize_t)s->critical_count);
     for (size_t i = 0; list && i < s->critical_count; i++) {
@@ -127,7 +127,7 @@ static PyObject *critical_out(const tr_sweep *s)
     return list;
 }
 
-static PyObject *sweep_out(const tr_sweep *s)
+static PyObject *locus_out(const tr_locus *s)
 {
     PyObject *out = PyDict_New();
     PyObject *modes = PyList_New((Py_ssize_t)s->count);
@@ -153,7 +153,7 @@ static const Field steady_fields[] = {
     {"trim", FLAG, AT(tr_steady_options, trim)},
     {0}};
 
-PyObject *system_sweep(PyObject *object, PyObject *args)
+PyObject *system_locus(PyObject *object, PyObject *args)
 {
     SystemObject *self = (SystemObject *)object;
     PyObject *name, *options;
@@ -163,17 +163,17 @@ PyObject *system_sweep(PyObject *object, PyObject *args)
     Kept kept = {0};
     tr_error err = {0};
     const char *text;
-    tr_sweep *sweep = NULL;
+    tr_locus *locus = NULL;
     const bool is_trimmed = options != Py_None;
     if (take_text(name, false, &kept, &text) && take_options(options, steady_fields, &o, &kept)) {
         Py_BEGIN_ALLOW_THREADS
-        sweep = is_trimmed ? tr_sweep_trimmed(self->system, text, from, to, step, &o, &err)
-                           : tr_sweep_new(self->system, text, from, to, step, &err);
+        locus = is_trimmed ? tr_locus_trimmed(self->system, text, from, to, step, &o, &err)
+                           : tr_locus_new(self->system, text, from, to, step, &err);
         Py_END_ALLOW_THREADS
     }
     kept_free(&kept);
-    PyObject *out = sweep ? sweep_out(sweep) : NULL;
-    tr_sweep_free(sweep);
+    PyObject *out = locus ? locus_out(locus) : NULL;
+    tr_locus_free(locus);
     return out ? out : raise_error(&err, self->file);
 }
 

@@ -293,7 +293,7 @@ static PyMethodDef methods[] = {
      "simulate(options, progress, control, say) -> (Rows, summary, error)"},
     {"linearise", system_linearise, METH_VARARGS, "linearise(options, closed) -> dict"},
     {"linear_text", system_linear_text, METH_O, "linear_text(options) -> str"},
-    {"sweep", system_sweep, METH_VARARGS, "sweep(name, from, to, step, trim) -> dict"},
+    {"locus", system_locus, METH_VARARGS, "locus(name, from, to, step, trim) -> dict"},
     {"steady", system_steady, METH_O, "steady(options) -> dict"},
     {"steady_sweep", system_steady_sweep, METH_O, "steady_sweep(options) -> dict"},
     {"lqr", system_lqr, METH_O, "lqr(options) -> dict"},

@@ -49,7 +49,7 @@ class Model:
     m.check()                  what the doctor says
     m.simulate(...)            a recorded run
     m.open(...), m.batch(n)    runs that are moved step by step
-    m.linearise(), m.sweep(), m.steady(), m.lqr(), m.settle(), m.settler(), m.fit(), m.inertias()
+    m.linearise(), m.locus(), m.steady(), m.lqr(), m.settle(), m.settler(), m.fit(), m.inertias()
     m.equations("M"), m.explain(), m.function("vdot", by="q"), m.export("c", folder)
 
     Equations are derived when they are first needed. A model does not change, and may be used by any
@@ -305,9 +305,9 @@ class Model:
         """
         return study.Linear(self, step, reduce, closed)
 
-    def sweep(self, name, start, stop, step, *, trim=False, **steady):
+    def locus(self, name, start, stop, step, *, trim=False, **steady):
         """Eigenvalues against a parameter or an input: .values .eigenvalues .modes .critical"""
-        return study.Sweep(self, name, start, stop, step, trim, steady)
+        return study.Locus(self, name, start, stop, step, trim, steady)
 
     def steady(self, *, free=None, hold=None, trim=False, sweep=None):
         """A steady motion near the initial state, or with `sweep`, "roll=0.01:0.5:0.01", a family."""

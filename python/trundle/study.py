@@ -50,7 +50,7 @@ class Linear(Found):
         return iter((self.A, self.B, self.C, self.D))
 
 
-class Sweep(Found):
+class Locus(Found):
     """Eigenvalues (rows by modes) against .values of a parameter; .critical: (value, frequency, onset)."""
 
     def __init__(self, model, name, start, stop, step, trim=False, steady=None):
@@ -59,7 +59,7 @@ class Sweep(Found):
             steady = dict(steady or {})
             options = {"free": listed(steady.pop("free", None)),
                        "hold": equations(steady.pop("hold", None)), "trim": bool(trim), **steady}
-        found = model.system.sweep(name, start, stop, step, options)
+        found = model.system.locus(name, start, stop, step, options)
         self.name, self.modes, self.critical = found["name"], found["modes"], found["critical"]
         self.values, self.unsteadiness = array(found["values"]), array(found["unsteadiness"])
         pairs = array(found["eigenvalues"])
