@@ -241,18 +241,28 @@ static PyObject *batch_reset(PyObject *object, PyObject *where)
 
 // ---- moving --------------------------------------------------------------------------------
 
+// One time for all, or one for each
 static void advance_part(Part *part, const void *how)
 {
-    tr_batch_advance(part->batch, *(const double *)how, &part->err);
+    const Doubles *until = how;
+    if (until->count > 1)
+        tr_batch_advance_each(part->batch, until->at + part->first, &part->err);
+    else
+        tr_batch_advance(part->batch, until->at[0], &part->err);
 }
 
 static PyObject *batch_advance(PyObject *object, PyObject *to)
 {
     BatchObject *self = (BatchObject *)object;
-    const double until = PyFloat_AsDouble(to);
-    if ((until == -1 && PyErr_Occurred()) || !lock_take(&self->lock)) return NULL;
-    const bool good = do_all(self, advance_part, &until);
-    lock_give(&self->lock);
+    Doubles until;
+    double one;
+    if (!take_values(self, to, &until, &one)) return NULL;
+    bool good = lock_take(&self->lock);
+    if (good) {
+        good = do_all(self, advance_part, &until);
+        lock_give(&self->lock);
+    }
+    doubles_free(&until);
     return none_if(good);
 }
 
@@ -347,7 +357,7 @@ static Py_ssize_t batch_length(PyObject *self) { return (Py_ssize_t)((BatchObjec
 static PyMethodDef methods[] = {
     {"_set", batch_set, METH_VARARGS, "set(name, values, where=None)"},
     {"_reset", batch_reset, METH_O, "reset(where)"},
-    {"_advance", batch_advance, METH_O, "advance(until)"},
+    {"_advance", batch_advance, METH_O, "advance(until), one for all or one for each"},
     {"_read", batch_read, METH_VARARGS, "read(names, out=None) -> Numbers, runs by columns"},
     {"_failures", batch_failures, METH_NOARGS, "failures() -> dict of exceptions, by run"},
     {0}};

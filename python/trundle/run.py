@@ -74,6 +74,7 @@ class Batch(_trundle.Batch):
             threads = max(1, min(len(os.sched_getaffinity(0)), n // 256))
         self = super().__new__(cls, model.system, n, threads, options or {})
         self.model, self.options, self.threads, self.t = model, dict(options or {}), threads, 0.0
+        self._times = None  # of each run, once some were reset alone
         self.u, self._pace = Inputs(self, model.inputs), ()
         for name, value in (set or {}).items():
             self.set(name, value)
@@ -96,23 +97,27 @@ class Batch(_trundle.Batch):
         return self[name]
 
     def step(self, h):
-        """All runs go on by h seconds from where the batch is."""
-        if self._pace[1:] != (h, self.t):
-            self._pace, self._count = (self.t, h, self.t), 0
-        self._count += 1  # ends are not rounded more and more
-        self.advance(self._pace[0] + self._count * h)
-        self._pace = (self._pace[0], h, self.t)
+        """Every run goes on by h seconds from where it is; b["t"] has the times."""
+        self.t += h
+        if self._times is None:
+            self._advance(self.t)
+        else:
+            self._times = [t + h for t in self._times]
+            self._advance(doubles(self._times))
 
     def advance(self, until):
         """All runs go on to a time [s]; those that were reset since, too."""
         self._advance(until)
-        self.t = float(until)
+        self.t, self._times = float(until), None
 
     def reset(self, where=None):
         """Runs start anew at t = 0, all, or those of a mask, with all that was set."""
         self._reset(None if where is None else doubles(where))
         if where is None:
-            self.t = 0.0
+            self.t, self._times = 0.0, None
+        else:
+            times = self._times or [self.t] * len(self)
+            self._times = [0.0 if anew else t for anew, t in zip(where, times)]
 
     def read(self, columns=None, out=None):
         """Columns of all runs: an array of runs by columns, or written into yours (float64)."""
