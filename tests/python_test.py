@@ -74,14 +74,6 @@ class Models(unittest.TestCase):
         self.assertEqual((m.parameters["l"], n.parameters["l"]), (0.5, 0.4))
         self.assertNotEqual(plain(m.simulate(end=1)["a"]), plain(n.simulate(end=1)["a"]))
 
-    def test_fields(self):
-        m = trundle.Model()
-        m.set_field("bodies/rod/joint/type", "revolute")
-        m.set_field("bodies/rod/joint/axis", "0, 1, 0")
-        m.set_field("bodies/rod/mass", 2)
-        m.set_field("bodies/rod/com", "0, 0, -1")
-        self.assertEqual(plain(m.function("M")()), [[2]])
-
     def test_schema(self):
         self.assertIn("properties", trundle.schema())
 

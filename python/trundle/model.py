@@ -56,9 +56,9 @@ class Model:
     number of threads; it can be copied and pickled.
     """
 
-    def __init__(self, source=None, *, case=None, set=None, controls=(), allowed=(), order=0,
+    def __init__(self, source, *, case=None, set=None, controls=(), allowed=(), order=0,
                  outputs=None, with_=(), inertias=None, digits=None, evaluate=None):
-        self._source = source or _trundle.Source()
+        self._source = source
         self.path = None
         self.case, self.settings = case, dict(set or {})
         self._how = {"controls": list(controls), "allowed": [os.fspath(f) for f in allowed],
@@ -116,12 +116,6 @@ class Model:
         """Writes expand() into a file."""
         with open(path, "w", encoding="utf-8") as file:
             file.write(self.expand())
-
-    def set_field(self, path, value):
-        """Sets one field of the model, "bodies/frame/mass", in place of what it was."""
-        with self._lock:
-            self._source.set(path, value if isinstance(value, str) else repr(value))
-            self._derived.clear()
 
     # ---- what there is ---------------------------------------------------------------------
 
