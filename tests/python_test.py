@@ -323,6 +323,8 @@ class Batches(unittest.TestCase):
         b.reset([i == 3 for i in range(30)])
         self.assertEqual(plain(b["t"])[2:4], [0.3, 0])
         b.step(0.1)
+        self.assertEqual(plain(b["t"])[2:4], [0.4, 0.1])
+        b.advance(0.4)
         self.assertEqual(plain(b["t"])[2:4], [0.4, 0.4])
         self.assertEqual(b.failures, {})
 
