@@ -18,8 +18,8 @@
 
 typedef struct Exported {
     void *library;
-    size_t nx, nu, np, ny, nm, nj, room;
-    double *x, *dx, *u, *p, *y, *J, *w;
+    size_t nx, nu, np, ny, nm, nj, nz, room;
+    double *x, *dx, *u, *p, *y, *J, *z, *w;
     int *mode;
     void (*parameters)(double *p);
     void (*inputs)(const double *p, double *u);
@@ -35,6 +35,10 @@ typedef struct Exported {
                     double *w);
     int (*step)(double t, double h, double *x, const double *u, const double *p, int *mode,
                 double *w);
+    void (*indicators)(double t, const double *x, const double *u, const double *p, const int *mode,
+                       double *z, double *w);
+    int (*event)(double t, double *x, const double *u, const double *p, int *mode, double *w);
+    void (*chart)(double t, double *x, const double *u, const double *p, int *mode, double *w);
     const int *row, *column;
     const struct ExportedName {
         const char *name, *unit;
@@ -73,8 +77,9 @@ static inline Exported load_exported(const char *where, const char *compile)
     snprintf(path, sizeof path, "%s/sizes.c", where);
     FILE *file = fopen(path, "w");
     assert_non_null(file);
-    fprintf(file, "#include \"m.h\"\n#include <stddef.h>\nextern const size_t m_sizes[];\n"
-                  "const size_t m_sizes[] = {M_NX, M_NU, M_NP, M_NY, M_NM, M_NJ, M_NWORK};\n");
+    fprintf(file,
+            "#include \"m.h\"\n#include <stddef.h>\nextern const size_t m_sizes[];\n"
+            "const size_t m_sizes[] = {M_NX, M_NU, M_NP, M_NY, M_NM, M_NJ, M_NZ, M_NWORK};\n");
     fclose(file);
     char command[2000];
     snprintf(path, sizeof path, "%s/m.so", where);
@@ -87,14 +92,14 @@ static inline Exported load_exported(const char *where, const char *compile)
     if (!e.library) fail_msg("%s", dlerror());
     sizes = symbol_of(e.library, "sizes");
     e.nx = sizes[0], e.nu = sizes[1], e.np = sizes[2], e.ny = sizes[3], e.nm = sizes[4];
-    e.nj = sizes[5], e.room = sizes[6];
+    e.nj = sizes[5], e.nz = sizes[6], e.room = sizes[7];
     e.x = room_for(e.nx), e.dx = room_for(e.nx), e.u = room_for(e.nu), e.p = room_for(e.np);
-    e.y = room_for(e.ny), e.J = room_for(e.nj), e.w = room_for(e.room);
+    e.y = room_for(e.ny), e.J = room_for(e.nj), e.z = room_for(e.nz), e.w = room_for(e.room);
     e.mode = calloc(e.nm + 1, sizeof *e.mode);
 #define TAKE(name) *(void **)&e.name = symbol_of(e.library, #name)
     TAKE(parameters), TAKE(inputs), TAKE(initial), TAKE(rates), TAKE(outputs), TAKE(jacobian);
     TAKE(speeds), TAKE(project), TAKE(step), TAKE(x_name), TAKE(u_name), TAKE(p_name);
-    TAKE(y_name), TAKE(mode_name);
+    TAKE(y_name), TAKE(mode_name), TAKE(indicators), TAKE(event), TAKE(chart);
 #undef TAKE
     e.row = symbol_of(e.library, "jacobian_row"),
     e.column = symbol_of(e.library, "jacobian_column");
@@ -106,7 +111,7 @@ static inline Exported load_exported(const char *where, const char *compile)
 
 static inline void unload_exported(Exported *e)
 {
-    free(e->x), free(e->dx), free(e->u), free(e->p), free(e->y), free(e->J), free(e->w);
+    free(e->x), free(e->dx), free(e->u), free(e->p), free(e->y), free(e->J), free(e->z), free(e->w);
     free(e->mode);
     dlclose(e->library);
 }

@@ -4,7 +4,8 @@
 #include "export/embedded.h"
 #include "export/identifier.h"
 #include "export/paste.h"
-#include "export/target.h"
+#include "export/printer.h"
+#include "export/unreduced.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -61,22 +62,8 @@ static Tongue tongue_of(const Export *code)
 
 // ---- functions -----------------------------------------------------------------------------
 
-typedef struct Printer {
-    const Export *code;
-    Tongue tongue;
-    const char *real;
-    Buffer body;   // functions
-    uint32_t room; // numbers that any of them needs in w
-    uint32_t rooms[CODE_PARTS];
-    // of the function that is being written
-    uint32_t *masks; // arguments of its parts, and whether they take w
-    uint32_t part_count, part_capacity;
-    uint32_t argument_count;
-    const char *head; // of the whole function, before its brace
-    bool has_mode;
-} Printer;
-
-static const char *const argument_name[ARGUMENT_COUNT] = {"t", "x", "u", "p", "weight", "change"};
+static const char *const argument_name[ARGUMENT_COUNT] = {"t",      "x",      "u", "p",
+                                                          "weight", "change", "s"};
 
 static void name_parameters(const Printer *p, Buffer *out, uint32_t uses, const char *array)
 {
@@ -95,8 +82,9 @@ static void name_parameters(const Printer *p, Buffer *out, uint32_t uses, const 
 static void open_whole(const Printer *p, Buffer *out, const char *array, uint32_t uses)
 {
     tr_buffer_print(out, "%s\n{\n", p->head);
-    for (uint32_t k = 0; k < p->argument_count; k++)
-        if (!(uses >> k & 1)) tr_buffer_print(out, "    (void)%s;\n", argument_name[k]);
+    for (uint32_t k = 0; k < ARGUMENT_COUNT; k++)
+        if ((p->arguments & ~uses) >> k & 1)
+            tr_buffer_print(out, "    (void)%s;\n", argument_name[k]);
     if (p->has_mode) tr_buffer_print(out, "    (void)mode;\n");
     if (!(uses & SETS_ENTRIES)) tr_buffer_print(out, "    (void)%s;\n", array);
     if (!(uses & USES_ROOM)) tr_buffer_print(out, "    (void)w;\n");
@@ -143,22 +131,32 @@ static void call_parts(Printer *p, const Walk *walk, uint32_t uses)
     tr_buffer_print(out, "}\n\n");
 }
 
-// A function with the usual arguments, of everybody or of this file
-static void write_function(Printer *p, CodePart part, const char *name, const char *array,
-                           bool is_public, const CodeNames *entries)
+// Those of the unreduced form that need more than the state
+static bool takes_what_is_found(const Export *code, CodePart part)
+{
+    const bool is_of_state = part == PART_RATES || part == PART_OUTPUTS;
+    return (is_of_state && code->options.is_unreduced) || part == PART_ROWS || part == PART_TERMS ||
+           part == PART_MARGINS;
+}
+
+void tr_c_function(Printer *p, CodePart part, const char *name, const char *array, bool is_public,
+                   const CodeNames *entries)
 {
     char head[400], full[160];
     const char *real = p->real;
     snprintf(full, sizeof full, "%s%s%s", is_public ? p->code->options.name : "",
              is_public ? "_" : "", name);
+    const bool takes_found = takes_what_is_found(p->code, part);
     const char *more = part == PART_GRADIENT  ? ", const double *weight"
                        : part == PART_HESSIAN ? ", const double *weight, const double *change"
+                       : takes_found          ? ", const double *s"
                                               : "";
     snprintf(head, sizeof head,
              "%svoid %s(%s t, const %s *x, const %s *u, const %s *p%s%s, %s *%s, %s *w)",
              is_public ? "" : "static ", full, real, real, real, real,
              is_public ? ", const int *mode" : "", more, real, array, real);
-    p->argument_count = part == PART_GRADIENT ? 5 : part == PART_HESSIAN ? 6 : 4;
+    p->arguments = (1u << (part == PART_GRADIENT ? 5 : part == PART_HESSIAN ? 6 : 4)) - 1;
+    if (takes_found) p->arguments |= 1u << ARGUMENT_FOUND;
     p->head = head, p->has_mode = is_public, p->part_count = 0;
     Walk walk = {.code = p->code,
                  .tongue = &p->tongue,
@@ -178,12 +176,12 @@ static void write_function(Printer *p, CodePart part, const char *name, const ch
 
 // ---- pieces of text ------------------------------------------------------------------------
 
-static void fill_in(const Printer *p, Buffer *out, Text text, const Mark *more)
+void tr_c_fill_in(const Printer *p, Buffer *out, Text text, const Mark *more)
 {
     char upper[64];
     const bool single = p->code->options.is_single;
     tr_upper_name(p->code->options.name, upper, sizeof upper);
-    Mark marks[16] = {{"name", p->code->options.name},
+    Mark marks[24] = {{"name", p->code->options.name},
                       {"NAME", upper},
                       {"real", p->real},
                       {"sqrt", single ? "sqrtf" : "sqrt"},
@@ -196,7 +194,7 @@ static void fill_in(const Printer *p, Buffer *out, Text text, const Mark *more)
     tr_fill_in(out, text, marks);
 }
 
-static void write_integers(Buffer *out, const char *head, const uint32_t *at, uint32_t count)
+void tr_c_integers(Buffer *out, const char *head, const uint32_t *at, uint32_t count)
 {
     tr_buffer_print(out, "%s = {", head);
     for (uint32_t k = 0; k < count; k++)
@@ -215,13 +213,31 @@ static void write_reals(const Printer *p, Buffer *out, const char *head, const d
     tr_buffer_print(out, "\n};\n");
 }
 
+// Which operations its functions take
+static void find_used(const Export *code, bool *used, Buffer *out)
+{
+    const Flat *flat = &code->flat;
+    bool *needed = calloc(flat->count + 1u, sizeof *needed);
+    if (!needed) out->failed = true;
+    for (int part = 0; needed && part < CODE_PARTS; part++)
+        for (uint32_t k = 0; k < code->part[part].count; k++)
+            needed[code->part[part].value[k]] = true;
+    for (uint32_t i = flat->count; needed && i-- > 0;) {
+        if (!needed[i]) continue;
+        used[flat->nodes[i].code] = true;
+        for (int k = 0; k < flat_operands(&flat->nodes[i]); k++)
+            needed[flat_operand(&flat->nodes[i], k)] = true;
+    }
+    free(needed);
+}
+
 // The functions of op.def that generated code has for itself
 static void write_elementary(const Printer *p, Buffer *out)
 {
     bool used[FLAT_CODES] = {0};
     Buffer wanted = {0};
     const bool single = p->code->options.is_single;
-    for (uint32_t i = 0; i < p->code->flat.count; i++) used[p->code->flat.nodes[i].code] = true;
+    find_used(p->code, used, out);
     for (unsigned op = OP_SQRT + 1; op <= OP_LOG; op++)
         if (used[op]) tr_buffer_print(&wanted, " el_%s", tr_op[op].name);
     tr_buffer_print(&wanted, used[OP_RAISE] ? " el_exp el_log" : " ");
@@ -237,7 +253,7 @@ static void write_elementary(const Printer *p, Buffer *out)
                             "    return a %s b || a != a ? a : b;\n}\n\n",
                             p->real, extremes[2 * (op - OP_MIN)], p->real, p->real,
                             extremes[2 * (op - OP_MIN) + 1]);
-    if (used[OP_RAISE]) fill_in(p, out, tr_embedded_c_raise(), NULL);
+    if (used[OP_RAISE]) tr_c_fill_in(p, out, tr_embedded_c_raise(), NULL);
 }
 
 // ---- tables --------------------------------------------------------------------------------
@@ -273,7 +289,7 @@ static void write_tables(const Printer *p, Buffer *out)
     const Flat *flat = &p->code->flat;
     char head[60];
     if (!flat->table_count) return;
-    fill_in(p, out, tr_embedded_c_table(), NULL);
+    tr_c_fill_in(p, out, tr_embedded_c_table(), NULL);
     for (uint32_t k = 0; k < flat->table_count; k++) {
         const Table *table = flat->tables[k];
         for (int i = 0; i < 2; i++) {
@@ -399,6 +415,12 @@ static const char reduced_failures[] =
     "numbers "
     "lose digits from here on\n   (not looked at in single precision).";
 
+static const char unreduced_modes[] =
+    ", 3 only just began to slip.\n   Behind them, for each constraint, the velocity that follows "
+    "from it, counted from 1, or 0";
+static const char unreduced_failures[] =
+    "2: nothing agrees\n   with what contacts do there; 3: they change without end.";
+
 static void write_header(const Printer *p, Buffer *out)
 {
     const Export *code = p->code;
@@ -408,13 +430,15 @@ static void write_header(const Printer *p, Buffer *out)
     if (code->phi_count && projection_room(p) > room) room = projection_room(p);
     if (code->pivot_count && quality > room) room = quality;
     if (start_room(p) > room + 5 * code->x.count) room = start_room(p) - 5 * code->x.count;
+    if (code->options.is_unreduced) room += tr_c_unreduced_room(p);
     room += code->u.count + code->x.count + 2; // what the start keeps while others go on
+    const bool unreduced = code->options.is_unreduced;
     write_title(p, out);
     snprintf(sizes, sizeof sizes,
              "    @NAME@_NX = %u, @NAME@_NU = %u, @NAME@_NP = %u, @NAME@_NY = %u, @NAME@_NM = %u,\n"
-             "    @NAME@_NZ = 0, @NAME@_NJ = %u, @NAME@_NWORK = %u",
+             "    @NAME@_NZ = %u, @NAME@_NJ = %u, @NAME@_NWORK = %u",
              code->x.count, code->u.count, code->p.count, code->y.count, code->latches.count,
-             code->part[PART_JACOBIAN].count, room + 5 * code->x.count);
+             tr_c_indicators(p), code->jacobian_count, room + 5 * code->x.count);
     Buffer indices = {0}, filled = {0};
     write_indices(p, &indices, &code->x, "the state");
     write_indices(p, &indices, &code->u, "inputs");
@@ -428,16 +452,16 @@ static void write_header(const Printer *p, Buffer *out)
         tr_walk_number(&indices, &p->tongue, code->fixed.at[k].value, code->options.is_single);
         if (k + 1 == code->fixed.count) tr_buffer_print(&indices, " */\n\n");
     }
-    fill_in(p, &filled, text_of(sizes), NULL);
+    tr_c_fill_in(p, &filled, text_of(sizes), NULL);
     Buffer second = {0};
-    if (code->options.differentiates) fill_in(p, &second, tr_embedded_c_second(), NULL);
+    if (code->options.differentiates) tr_c_fill_in(p, &second, tr_embedded_c_second(), NULL);
     const Mark marks[] = {{"sizes", filled.at ? filled.at : ""},
                           {"second", second.at ? second.at : ""},
                           {"indices", indices.at ? indices.at : ""},
-                          {"modes", ""},
-                          {"failures", reduced_failures},
+                          {"modes", unreduced ? unreduced_modes : ""},
+                          {"failures", unreduced ? unreduced_failures : reduced_failures},
                           {NULL, NULL}};
-    fill_in(p, out, tr_embedded_c_header(), marks);
+    tr_c_fill_in(p, out, tr_embedded_c_header(), marks);
     out->failed = out->failed || indices.failed || filled.failed;
     tr_buffer_free(&indices);
     tr_buffer_free(&filled);
@@ -457,7 +481,7 @@ static void write_defaults(Printer *p)
         tr_buffer_print(out, "; /* %s */\n", code->p.at[k].id);
     }
     tr_buffer_print(out, "}\n\n");
-    write_function(p, PART_INPUTS, "formulas_of_inputs", "u_of", false, &code->u);
+    tr_c_function(p, PART_INPUTS, "formulas_of_inputs", "u_of", false, &code->u);
     tr_buffer_print(
         out,
         "void %s_inputs(const %s *p, %s *u)\n{\n    formulas_of_inputs(0, p, p, p, u, u);\n}\n\n",
@@ -474,13 +498,17 @@ static void write_guesses(Printer *p)
         return;
     }
     for (uint32_t k = 0; k < code->x.count; k++)
-        guess[k] = code->system->inputs[code->x.at[k].input].value;
+        if (code->x.at[k].input != NO_INPUT)
+            guess[k] = code->system->inputs[code->x.at[k].input].value;
     write_reals(p, &p->body, "first_guess", guess, code->x.count);
     write_reals(p, &p->body, "first_state", code->start, code->x.count);
     free(guess);
     tr_buffer_print(&p->body, "\n");
-    write_function(p, PART_START, "start_guess", "guess", false, &code->x);
+    tr_c_function(p, PART_START, "start_guess", "guess", false, &code->x);
 }
+
+static const char start_known[] = "return begin(x, u, p, mode, 0, w);";
+static const char start_decided[] = "return begin(x, u, p, mode, 1, w);";
 
 static void write_start(Printer *p)
 {
@@ -491,16 +519,16 @@ static void write_start(Printer *p)
     const bool solves = code_has(code, PART_GIVEN_POSITIONS) || code_has(code, PART_GIVEN_RATES);
     if (solves) tr_buffer_print(out, "#define QUATERNION_COUNT %u\n", code->quaternion_count);
     if (solves && code->quaternion_count)
-        write_integers(out, "static const int start_quaternion[]", code->quaternion,
-                       code->quaternion_count);
+        tr_c_integers(out, "static const int start_quaternion[]", code->quaternion,
+                      code->quaternion_count);
     write_guesses(p);
     for (int k = 0; k < 2; k++) {
         char head[80];
         const CodePart part = k ? PART_GIVEN_RATES : PART_GIVEN_POSITIONS;
         if (!code_has(code, part)) continue;
-        write_function(p, part, names[k], "f", false, NULL);
+        tr_c_function(p, part, names[k], "f", false, NULL);
         snprintf(head, sizeof head, "static const int %s_place[]", names[k]);
-        write_integers(out, head, code->given[k].place, code->given[k].count);
+        tr_c_integers(out, head, code->given[k].place, code->given[k].count);
         tr_buffer_print(&solve,
                         "    if (find_start(%s, %u, %u, %s_place, guess, x, u, p, w)) return 1;\n",
                         names[k], code->given[k].rows, code->given[k].count, names[k]);
@@ -508,33 +536,44 @@ static void write_start(Printer *p)
     for (uint32_t k = 0; k < code->latches.count; k++)
         tr_buffer_print(&modes, "    mode[%u] = %u; /* %s */\n", k, code->mode[k],
                         code->latches.at[k].id);
-    const Mark marks[] = {
-        {"modes", modes.at ? modes.at : ""},   {"solve", solve.at ? solve.at : ""},
-        {"same", single ? "1e-10f" : "1e-20"}, {"converged", single ? "1e-13f" : "1e-28"},
-        {"wrong", single ? "1e-8f" : "1e-20"}, {NULL, NULL}};
-    fill_in(p, out, solves ? tr_embedded_c_start() : tr_embedded_c_plain_start(), marks);
+    const Mark marks[] = {{"modes", modes.at ? modes.at : ""},
+                          {"solve", solve.at ? solve.at : ""},
+                          {"same", single ? "1e-10f" : "1e-20"},
+                          {"converged", single ? "1e-13f" : "1e-28"},
+                          {"wrong", single ? "1e-8f" : "1e-20"},
+                          {"known", code->options.is_unreduced ? start_known : "return 0;"},
+                          {"decide", code->options.is_unreduced ? start_decided : "return 0;"},
+                          {NULL, NULL}};
+    tr_c_fill_in(p, out, solves ? tr_embedded_c_start() : tr_embedded_c_plain_start(), marks);
     out->failed = out->failed || modes.failed || solve.failed;
     tr_buffer_free(&modes);
     tr_buffer_free(&solve);
 }
 
-static void write_projection(Printer *p)
+void tr_c_projection(Printer *p)
 {
     const Export *code = p->code;
     Buffer *out = &p->body;
+    const bool unreduced = code->options.is_unreduced;
     if (!code->phi_count && !code->quaternion_count) return;
     tr_buffer_print(out, "enum { CONDITIONS = %u, PROJECTED = %u, QUATERNIONS = %u };\n",
                     code->phi_count, code->projected_count, code->quaternion_count);
-    write_integers(out, "static const int quaternion[QUATERNIONS + 1]", code->quaternion,
-                   code->quaternion_count);
-    fill_in(p, out, tr_embedded_c_units(), NULL);
+    tr_c_integers(out, "static const int quaternion[QUATERNIONS + 1]", code->quaternion,
+                  code->quaternion_count);
+    tr_c_fill_in(p, out, tr_embedded_c_units(), NULL);
     if (!code->phi_count) return;
-    write_integers(out, "static const int projected[PROJECTED]", code->projected,
-                   code->projected_count);
+    tr_c_integers(out, "static const int projected[PROJECTED]", code->projected,
+                  code->projected_count);
     tr_buffer_print(out, "\n");
-    write_function(p, PART_PHI, "evaluate_phi", "f", false, NULL);
-    write_function(p, PART_PROJECTION, "evaluate_projection", "f", false, NULL);
-    fill_in(p, out, tr_embedded_c_project(), NULL);
+    tr_c_function(p, PART_PHI, unreduced ? "all_phi" : "evaluate_phi", "f", false, NULL);
+    tr_c_function(p, PART_PROJECTION, unreduced ? "all_slopes" : "evaluate_projection", "f", false,
+                  NULL);
+    const Mark marks[] = {{"conditions", unreduced ? "count_conditions(mode)" : "CONDITIONS"},
+                          {"with_mode", unreduced ? ", const int *mode" : ""},
+                          {"mode", unreduced ? ", mode" : ""},
+                          {NULL, NULL}};
+    if (unreduced) tr_c_fill_in(p, out, tr_embedded_c_all_phi(), NULL);
+    tr_c_fill_in(p, out, tr_embedded_c_project(), marks);
 }
 
 // Where velocities depend on each other: whether they may, here
@@ -542,9 +581,9 @@ static void write_quality(Printer *p)
 {
     Buffer *out = &p->body;
     if (!p->code->pivot_count) return;
-    write_function(p, PART_QUALITY, "evaluate_quality", "f", false, NULL);
+    tr_c_function(p, PART_QUALITY, "evaluate_quality", "f", false, NULL);
     tr_buffer_print(out, "enum { PIVOTS = %u };\n", p->code->pivot_count);
-    fill_in(p, out, tr_embedded_c_quality(), NULL);
+    tr_c_fill_in(p, out, tr_embedded_c_quality(), NULL);
 }
 
 static void write_step(Printer *p)
@@ -553,7 +592,7 @@ static void write_step(Printer *p)
     const bool first = code_has(code, PART_FIRST);
     const bool phi = code->phi_count, units = code->quaternion_count;
     char first_call[200], project[200];
-    if (first) write_function(p, PART_FIRST, "first_rates", "dx", false, &code->x);
+    if (first) tr_c_function(p, PART_FIRST, "first_rates", "dx", false, &code->x);
     if (first)
         snprintf(first_call, sizeof first_call,
                  "for (int i = 0; i < N; i++) k1[i] = 0;\n    first_rates(t, x, u, p, k1, w)");
@@ -567,27 +606,32 @@ static void write_step(Printer *p)
         {"project", project},
         {"check", code->pivot_count ? "is_chart_bad(t + h, x, u, p, w) ? 2 : 0" : "0"},
         {NULL, NULL}};
-    fill_in(p, &p->body, tr_embedded_c_step(), marks);
+    tr_c_fill_in(p, &p->body, tr_embedded_c_step(), marks);
 }
 
 static void write_functions(Printer *p)
 {
     const Export *code = p->code;
     write_defaults(p);
-    write_function(p, PART_RATES, "rates", "dx", true, &code->x);
-    write_function(p, PART_OUTPUTS, "outputs", "y", true, &code->y);
-    write_function(p, PART_JACOBIAN, "jacobian", "J", true, NULL);
-    if (code->options.differentiates) {
-        write_function(p, PART_GRADIENT, "gradient", "g", true, NULL);
-        write_function(p, PART_HESSIAN, "hessian", "g", true, NULL);
+    if (code->options.is_unreduced) {
+        tr_c_unreduced(p);
+        write_start(p);
+        return;
     }
-    write_function(p, PART_FOLLOW, "follow", "f", false, &code->x);
-    write_function(p, PART_SPEEDS, "evaluate_speeds", "f", false, &code->x);
+    tr_c_function(p, PART_RATES, "rates", "dx", true, &code->x);
+    tr_c_function(p, PART_OUTPUTS, "outputs", "y", true, &code->y);
+    tr_c_function(p, PART_JACOBIAN, "jacobian", "J", true, NULL);
+    if (code->options.differentiates) {
+        tr_c_function(p, PART_GRADIENT, "gradient", "g", true, NULL);
+        tr_c_function(p, PART_HESSIAN, "hessian", "g", true, NULL);
+    }
+    tr_c_function(p, PART_FOLLOW, "follow", "f", false, &code->x);
+    tr_c_function(p, PART_SPEEDS, "evaluate_speeds", "f", false, &code->x);
     tr_buffer_print(&p->body,
                     "void %s_speeds(%s t, %s *x, const %s *u, const %s *p, %s *w)\n{\n"
                     "    evaluate_speeds(t, x, u, p, x, w);\n}\n\n",
                     code->options.name, p->real, p->real, p->real, p->real, p->real);
-    write_projection(p);
+    tr_c_projection(p);
     write_quality(p);
     write_step(p);
     write_start(p);
@@ -597,7 +641,7 @@ static void write_source(const Printer *p, Buffer *out)
 {
     const Export *code = p->code;
     write_title(p, out);
-    fill_in(p, out, tr_embedded_c_source(), NULL);
+    tr_c_fill_in(p, out, tr_embedded_c_source(), NULL);
     tr_buffer_print(out, "/* ---- names ---- */\n\n");
     write_names(p, out, "x", &code->x);
     write_names(p, out, "u", &code->u);
@@ -606,9 +650,9 @@ static void write_source(const Printer *p, Buffer *out)
     write_names(p, out, "mode", &code->latches);
     char head[120];
     snprintf(head, sizeof head, "const int %s_jacobian_row[]", code->options.name);
-    write_integers(out, head, code->jacobian_row, code->part[PART_JACOBIAN].count);
+    tr_c_integers(out, head, code->jacobian_row, code->jacobian_count);
     snprintf(head, sizeof head, "const int %s_jacobian_column[]", code->options.name);
-    write_integers(out, head, code->jacobian_column, code->part[PART_JACOBIAN].count);
+    tr_c_integers(out, head, code->jacobian_column, code->jacobian_count);
     tr_buffer_print(out, "\n/* ---- elementary functions ---- */\n\n");
     write_elementary(p, out);
     write_tables(p, out);
@@ -632,9 +676,9 @@ bool tr_print_c(Export *code, Folder *folder, tr_error *err)
     Buffer *demo = tr_folder_add(folder, "%s_demo.c", name), title = {0};
     tr_buffer_comment(&title, code->system->title ? code->system->title : name);
     const Mark marks[] = {{"title", title.at ? title.at : name}, {NULL, NULL}};
-    if (demo) fill_in(&p, demo, tr_embedded_c_demo(), marks);
+    if (demo) tr_c_fill_in(&p, demo, tr_embedded_c_demo(), marks);
     Buffer *makefile = tr_folder_add(folder, "Makefile");
-    if (makefile) fill_in(&p, makefile, tr_embedded_c_makefile(), NULL);
+    if (makefile) tr_c_fill_in(&p, makefile, tr_embedded_c_makefile(), NULL);
     tr_buffer_free(&title);
     tr_buffer_free(&p.body);
     free(p.masks);

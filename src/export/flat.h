@@ -17,6 +17,7 @@ typedef enum Argument {
     ARGUMENT_P,      // parameters
     ARGUMENT_WEIGHT, // of rates: what gradients are of, by state
     ARGUMENT_CHANGE, // of the state, then of inputs: what products with second slopes are of
+    ARGUMENT_FOUND,  // in the unreduced form: accelerations, reactions, what contacts do
     ARGUMENT_COUNT
 } Argument;
 

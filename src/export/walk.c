@@ -135,7 +135,7 @@ void tr_walk_number(Buffer *out, const Tongue *tongue, double value, bool is_sin
 
 static const char *argument_array(const FlatNode *node)
 {
-    static const char *const arrays[ARGUMENT_COUNT] = {"t", "x", "u", "p", "weight", "change"};
+    static const char *const arrays[ARGUMENT_COUNT] = {"t", "x", "u", "p", "weight", "change", "s"};
     return arrays[node->a];
 }
 
@@ -149,6 +149,7 @@ static void name_argument(Buffer *out, const Export *code, const FlatNode *node)
     switch (node->a) {
     case ARGUMENT_T: tr_buffer_print(out, "t"); break;
     case ARGUMENT_WEIGHT:
+    case ARGUMENT_FOUND:
     case ARGUMENT_CHANGE: tr_buffer_print(out, "%s_%u", argument_array(node), node->b); break;
     default: tr_buffer_print(out, "%s", argument_names(code, node)->at[node->b].id);
     }

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the files share that write C.
+#ifndef TR_EXPORT_PRINTER_H
+#define TR_EXPORT_PRINTER_H
+
+#include "export/target.h"
+
+typedef struct Printer {
+    const Export *code;
+    Tongue tongue;
+    const char *real;
+    Buffer body;   // functions
+    uint32_t room; // numbers that any of them needs in w
+    uint32_t rooms[CODE_PARTS];
+    // of the function that is being written
+    uint32_t *masks; // arguments of its parts, and whether they take w
+    uint32_t part_count, part_capacity;
+    uint32_t arguments; // that it has, a bit for each
+    const char *head;   // of the whole function, before its brace
+    bool has_mode;
+} Printer;
+
+// A function with the usual arguments, of everybody or of this file
+void tr_c_function(Printer *p, CodePart part, const char *name, const char *array, bool is_public,
+                   const CodeNames *entries);
+// A text with the marks that all have, and more
+void tr_c_fill_in(const Printer *p, Buffer *out, Text text, const Mark *more);
+void tr_c_integers(Buffer *out, const char *head, const uint32_t *at, uint32_t count);
+// Units and positions back onto their constraints, where there are any
+void tr_c_projection(Printer *p);
+
+// The unreduced form: functions, what the workspace takes, and how many indicators there are
+void tr_c_unreduced(Printer *p);
+uint32_t tr_c_unreduced_room(const Printer *p);
+uint32_t tr_c_indicators(const Printer *p);
+
+#endif
