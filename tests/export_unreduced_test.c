@@ -208,10 +208,15 @@ static void check_second(tr_plan *plan, Exported *e, const char *model)
 
 // ---- models --------------------------------------------------------------------------------
 
+// A model, or "model:case"
 static void check_model(const char *name)
 {
     tr_error err = {0};
-    tr_system *system = system_called(name, NULL);
+    char model[100];
+    snprintf(model, sizeof model, "%s", name);
+    char *colon = strchr(model, ':');
+    if (colon) *colon = 0;
+    tr_system *system = system_called(model, colon ? colon + 1 : NULL);
     tr_export_options how = tr_export_defaults();
     how.form = "unreduced", how.name = "m", how.folder = in_folder(".");
     if (!tr_export(system, &how, &err)) {
@@ -219,7 +224,7 @@ static void check_model(const char *name)
         tr_system_free(system);
         return;
     }
-    Exported e = load_exported(in_folder("."), "cc -std=c99 -O1 " STRICT);
+    Exported e = load_exported(in_folder("."), "cc -std=c99 -O0 " STRICT);
     tr_plan *plan = tr_plan_new(system, &err);
     Flow *flow = tr_flow_new(plan, NULL, &err);
     check_states(plan, flow, &e, name);

@@ -4,7 +4,7 @@
 #include "export/embedded.h"
 #include "export/identifier.h"
 #include "export/paste.h"
-#include "export/printer.h"
+#include "export/c_printer.h"
 #include "export/unreduced.h"
 
 #include <math.h>
@@ -63,7 +63,7 @@ static Tongue tongue_of(const Export *code)
 // ---- functions -----------------------------------------------------------------------------
 
 static const char *const argument_name[ARGUMENT_COUNT] = {"t",      "x",      "u", "p",
-                                                          "weight", "change", "s"};
+                                                          "weight", "change", "found"};
 
 static void name_parameters(const Printer *p, Buffer *out, uint32_t uses, const char *array)
 {
@@ -149,7 +149,7 @@ void tr_c_function(Printer *p, CodePart part, const char *name, const char *arra
     const bool takes_found = takes_what_is_found(p->code, part);
     const char *more = part == PART_GRADIENT  ? ", const double *weight"
                        : part == PART_HESSIAN ? ", const double *weight, const double *change"
-                       : takes_found          ? ", const double *s"
+                       : takes_found          ? ", const double *found"
                                               : "";
     snprintf(head, sizeof head,
              "%svoid %s(%s t, const %s *x, const %s *u, const %s *p%s%s, %s *%s, %s *w)",

@@ -3,7 +3,7 @@
 // sizes tell about it (T381).
 #include "export/embedded.h"
 #include "export/identifier.h"
-#include "export/printer.h"
+#include "export/c_printer.h"
 #include "export/unreduced.h"
 
 #include <stdio.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the files share that write C.
-#ifndef TR_EXPORT_PRINTER_H
-#define TR_EXPORT_PRINTER_H
+#ifndef TR_EXPORT_C_PRINTER_H
+#define TR_EXPORT_C_PRINTER_H
 
 #include "export/target.h"
 
