@@ -138,6 +138,8 @@ static void check_states(tr_plan *plan, const Flow *start, Exported *e, const ch
         const double t = 0.1 * i;
         tr_error err = {0};
         for (size_t k = 0; k < e->nx; k++) e->x[k] = first[k] + 0.05 * i * next_random(&random);
+        memcpy(e->mode, mode, e->nm * sizeof *mode);
+        e->project(t, e->x, e->u, e->p, e->mode, e->w);
         if (i) pick_modes(s, e, &random);
         e->chart(t, e->x, e->u, e->p, e->mode, e->w);
         LatchMode *modes = modes_of(s, e);

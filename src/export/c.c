@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // C99 that is C++, too: a header, the functions, a demo. Nothing is allocated, nothing is kept: all
 // room is the caller's. Of the C library it takes fma, sqrt, fabs and floor, or their single forms.
+#include "export/c_printer.h"
 #include "export/embedded.h"
 #include "export/identifier.h"
 #include "export/paste.h"
-#include "export/c_printer.h"
 #include "export/unreduced.h"
 
 #include <math.h>
@@ -62,7 +62,7 @@ static Tongue tongue_of(const Export *code)
 
 // ---- functions -----------------------------------------------------------------------------
 
-static const char *const argument_name[ARGUMENT_COUNT] = {"t",      "x",      "u", "p",
+static const char *const argument_name[ARGUMENT_COUNT] = {"t",      "x",      "u",    "p",
                                                           "weight", "change", "found"};
 
 static void name_parameters(const Printer *p, Buffer *out, uint32_t uses, const char *array)

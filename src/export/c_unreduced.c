@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // C of the unreduced form: what does not depend on the model are texts, which these tables and
 // sizes tell about it (T381).
+#include "export/c_printer.h"
 #include "export/embedded.h"
 #include "export/identifier.h"
-#include "export/c_printer.h"
 #include "export/unreduced.h"
+#include "expr/forest.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -62,22 +63,83 @@ static void write_sizes(Printer *p)
     tr_buffer_print(&p->body, "enum { S_CLOSED = %u, S_ALL = %u };\n", f.closed, f.count);
 }
 
+// Where rows and velocities are in the tree, and slopes that are 1 or -1 wherever it stands
+static void write_tree(Printer *p)
+{
+    const System *s = p->code->system;
+    const Forest *f = s->forest;
+    const uint32_t rows = p->code->flow->footing->constraints, links = f ? f->link_count : 0;
+    Buffer *out = &p->body;
+    bool deep = false;
+    tr_buffer_print(out, "static const int row_link[ROWS + 1] = {");
+    for (uint32_t i = 0; i < rows; i++) {
+        const uint32_t base = f ? s->rows[i].base : NO_LINK;
+        const bool is_root = base == NO_LINK || f->links[base].parent == NO_LINK;
+        deep = deep || (!is_root && !s->rows[i].is_behind);
+        tr_buffer_print(out, "%d, ", base == NO_LINK ? -1 : (int)base);
+    }
+    tr_buffer_print(out, "-1};\nstatic const int row_is_behind[ROWS + 1] = {");
+    for (uint32_t i = 0; i < rows; i++) tr_buffer_print(out, "%d, ", s->rows[i].is_behind);
+    tr_buffer_print(out, "0};\nenum { LINKS = %u, IS_DEEP = %d };\n", links, deep);
+    tr_buffer_print(out, "static const int link_parent[LINKS + 1] = {");
+    for (uint32_t i = 0; i < links; i++)
+        tr_buffer_print(out, "%d, ", f->links[i].parent == NO_LINK ? -1 : (int)f->links[i].parent);
+    tr_buffer_print(out, "-1};\n");
+}
+
+static uint32_t link_of(const Forest *f, uint32_t velocity)
+{
+    for (uint32_t i = 0; f && i < f->link_count; i++)
+        if (velocity >= f->links[i].velocity &&
+            velocity < f->links[i].velocity + f->links[i].velocity_count)
+            return i;
+    return 0;
+}
+
+static bool is_unit(const Row *row, uint32_t velocity)
+{
+    const Expr *slopes = row->inner_slopes ? row->inner_slopes : row->slopes;
+    return slopes && (is_value(slopes[velocity], 1) || is_value(slopes[velocity], -1));
+}
+
+static void write_slopes(Printer *p, const uint32_t *free_velocity, uint32_t count)
+{
+    const System *s = p->code->system;
+    const uint32_t rows = p->code->flow->footing->constraints;
+    Buffer *out = &p->body;
+    uint32_t *is = calloc((size_t)rows * count + count + 1, sizeof *is);
+    if (!is) {
+        out->failed = true;
+        return;
+    }
+    for (uint32_t i = 0; i < rows; i++)
+        for (uint32_t k = 0; k < count; k++)
+            is[(size_t)i * count + k] = is_unit(&s->rows[i], free_velocity[k]);
+    tr_c_integers(out, "static const int has_unit_slope[ROWS * FREE + 1]", is, rows * count);
+    for (uint32_t k = 0; k < count; k++) is[k] = link_of(s->forest, free_velocity[k]);
+    tr_c_integers(out, "static const int velocity_link[FREE + 1]", is, count);
+    free(is);
+}
+
 static void write_velocities(Printer *p)
 {
     const System *s = p->code->system;
-    uint32_t *at[3] = {0}, count[3] = {0};
-    for (int i = 0; i < 3; i++)
+    uint32_t *at[4] = {0}, count[4] = {0};
+    for (int i = 0; i < 4; i++)
         if (!(at[i] = calloc(p->code->velocities + 1u, sizeof *at[i]))) p->body.failed = true;
     for (uint32_t i = 0, k = 0; !p->body.failed && i < s->input_count; i++) {
         if (s->inputs[i].kind != TR_VELOCITY) continue;
         const bool driven = is_motion_driven(&s->inputs[i]);
         if (!driven) at[2][count[2]++] = s->inputs[i].preferred;
+        if (!driven) at[3][count[3]++] = s->inputs[i].is_base;
         at[driven][count[driven]++] = k++;
     }
     tr_c_integers(&p->body, "static const int free_velocity[FREE + 1]", at[0], count[0]);
     tr_c_integers(&p->body, "static const int driven_velocity[DRIVEN + 1]", at[1], count[1]);
     tr_c_integers(&p->body, "static const int is_preferred[FREE + 1]", at[2], count[2]);
-    for (int i = 0; i < 3; i++) free(at[i]);
+    tr_c_integers(&p->body, "static const int is_base[FREE + 1]", at[3], count[3]);
+    if (!p->body.failed) write_slopes(p, at[0], count[0]);
+    for (int i = 0; i < 4; i++) free(at[i]);
 }
 
 // Which condition on positions each row has, or -1; and what makes a velocity of it
@@ -193,6 +255,7 @@ void tr_c_unreduced(Printer *p)
     write_sizes(p);
     write_velocities(p);
     write_rows(p);
+    write_tree(p);
     write_contacts(p);
     if (has_contacts) write_alarms(p);
     tr_buffer_print(&p->body, "\n");

@@ -135,7 +135,8 @@ void tr_walk_number(Buffer *out, const Tongue *tongue, double value, bool is_sin
 
 static const char *argument_array(const FlatNode *node)
 {
-    static const char *const arrays[ARGUMENT_COUNT] = {"t", "x", "u", "p", "weight", "change", "found"};
+    static const char *const arrays[ARGUMENT_COUNT] = {"t",      "x",      "u",    "p",
+                                                       "weight", "change", "found"};
     return arrays[node->a];
 }
 
