@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // C of the unreduced form: what does not depend on the model are texts, which these tables and
-// sizes tell about it (T381).
+// sizes tell about it (T381-T383).
 #include "export/c_printer.h"
 #include "export/embedded.h"
 #include "export/identifier.h"

@@ -96,19 +96,19 @@ static bool choose_form(const System *s, const tr_export_options *o, const Targe
                         bool *is_unreduced, tr_error *err)
 {
     const char *form = o->form ? o->form : "auto";
-    const bool is_c = strcmp(target->name, "c") == 0 && !o->single;
+    const bool may = target->may_unreduce && !o->single;
     const bool reduced = strcmp(form, "reduced") == 0;
     *is_unreduced = strcmp(form, "unreduced") == 0;
     if (!*is_unreduced && !reduced && strcmp(form, "auto") != 0)
         tr_fail(err, TR_USAGE, (Place){0},
                 "there is no form '%.60s': it is auto, reduced or unreduced", form);
-    else if (*is_unreduced && !is_c)
+    else if (*is_unreduced && !may)
         tr_fail(err, TR_USAGE, (Place){0}, "the unreduced form is C of double precision alone");
     else if (*is_unreduced)
         tr_code_may_unreduce(s, err);
-    else if (!reduced && is_c && s->latch_count)
+    else if (!reduced && may && s->latch_count)
         *is_unreduced = tr_code_may_unreduce(s, err);
-    else if (!reduced && is_c && tr_code_may_unreduce(s, NULL))
+    else if (!reduced && may && tr_code_may_unreduce(s, NULL))
         *is_unreduced = changes_charts(s, err);
     else if (!reduced && s->latch_count)
         tr_fail(err, TR_USAGE, (Place){0},

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Terms of the equations as they stand, for all modes (T381).
 #include "export/unreduced.h"
 
 #include "expr/derivative.h"
