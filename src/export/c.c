@@ -62,16 +62,13 @@ static Tongue tongue_of(const Export *code)
 
 // ---- functions -----------------------------------------------------------------------------
 
-static const char *const argument_name[ARGUMENT_COUNT] = {"t",      "x",      "u",    "p",
-                                                          "weight", "change", "found"};
-
 static void name_parameters(const Printer *p, Buffer *out, uint32_t uses, const char *array)
 {
     const char *comma = "";
     for (uint32_t k = 0; k < ARGUMENT_COUNT; k++)
         if (uses >> k & 1) {
             tr_buffer_print(out, k == ARGUMENT_T ? "%s%s %s" : "%sconst %s *%s", comma, p->real,
-                            argument_name[k]);
+                            tr_argument_name((Argument)k));
             comma = ", ";
         }
     if (uses & SETS_ENTRIES) tr_buffer_print(out, "%s%s *%s", comma, p->real, array), comma = ", ";
@@ -83,8 +80,8 @@ static void open_whole(const Printer *p, Buffer *out, const char *array, uint32_
 {
     tr_buffer_print(out, "%s\n{\n", p->head);
     for (uint32_t k = 0; k < ARGUMENT_COUNT; k++)
-        if ((p->arguments & ~uses) >> k & 1)
-            tr_buffer_print(out, "    (void)%s;\n", argument_name[k]);
+        if (p->arguments & ~uses & 1u << k)
+            tr_buffer_print(out, "    (void)%s;\n", tr_argument_name((Argument)k));
     if (p->has_mode) tr_buffer_print(out, "    (void)mode;\n");
     if (!(uses & SETS_ENTRIES)) tr_buffer_print(out, "    (void)%s;\n", array);
     if (!(uses & USES_ROOM)) tr_buffer_print(out, "    (void)w;\n");
@@ -123,7 +120,7 @@ static void call_parts(Printer *p, const Walk *walk, uint32_t uses)
         tr_buffer_print(out, "    %s_%u(", walk->name, part + 1);
         for (uint32_t k = 0; k < ARGUMENT_COUNT; k++)
             if (p->masks[part] >> k & 1)
-                tr_buffer_print(out, "%s%s", comma, argument_name[k]), comma = ", ";
+                tr_buffer_print(out, "%s%s", comma, tr_argument_name((Argument)k)), comma = ", ";
         if (p->masks[part] & SETS_ENTRIES)
             tr_buffer_print(out, "%s%s", comma, walk->array), comma = ", ";
         tr_buffer_print(out, "%s);\n", p->masks[part] & USES_ROOM ? comma[0] ? ", w" : "w" : "");
@@ -139,24 +136,42 @@ static bool takes_what_is_found(const Export *code, CodePart part)
            part == PART_MARGINS;
 }
 
+// Which arguments a function has
+static uint32_t arguments_of(const Export *code, CodePart part)
+{
+    enum { T = 1 << ARGUMENT_T, X = 1 << ARGUMENT_X, U = 1 << ARGUMENT_U, P = 1 << ARGUMENT_P };
+    enum { WEIGHT = 1 << ARGUMENT_WEIGHT, CHANGE = 1 << ARGUMENT_CHANGE, DUE = 1 << ARGUMENT_DUE };
+    if (takes_what_is_found(code, part)) return T | X | U | P | 1 << ARGUMENT_FOUND;
+    switch (part) {
+    case PART_GRADIENT: return T | X | U | P | WEIGHT;
+    case PART_HESSIAN: return T | X | U | P | WEIGHT | CHANGE;
+    case PART_SENSE: return T | X | U | P | DUE | 1 << ARGUMENT_NOISE;
+    case PART_CONTROL: return T | U | P | 1 << ARGUMENT_S | 1 << ARGUMENT_C | DUE;
+    default: return T | X | U | P;
+    }
+}
+
+// A function with the usual arguments, of everybody or of this file
 void tr_c_function(Printer *p, CodePart part, const char *name, const char *array, bool is_public,
                    const CodeNames *entries)
 {
     char head[400], full[160];
-    const char *real = p->real;
+    const char *real = p->real, *comma = "";
+    Buffer given = {0};
     snprintf(full, sizeof full, "%s%s%s", is_public ? p->code->options.name : "",
              is_public ? "_" : "", name);
-    const bool takes_found = takes_what_is_found(p->code, part);
-    const char *more = part == PART_GRADIENT  ? ", const double *weight"
-                       : part == PART_HESSIAN ? ", const double *weight, const double *change"
-                       : takes_found          ? ", const double *found"
-                                              : "";
-    snprintf(head, sizeof head,
-             "%svoid %s(%s t, const %s *x, const %s *u, const %s *p%s%s, %s *%s, %s *w)",
-             is_public ? "" : "static ", full, real, real, real, real,
-             is_public ? ", const int *mode" : "", more, real, array, real);
-    p->arguments = (1u << (part == PART_GRADIENT ? 5 : part == PART_HESSIAN ? 6 : 4)) - 1;
-    if (takes_found) p->arguments |= 1u << ARGUMENT_FOUND;
+    p->arguments = arguments_of(p->code, part);
+    for (uint32_t k = 0; k < ARGUMENT_COUNT; k++) {
+        if (!(p->arguments >> k & 1)) continue;
+        tr_buffer_print(&given, k == ARGUMENT_T ? "%s%s %s" : "%sconst %s *%s", comma, real,
+                        tr_argument_name((Argument)k));
+        if (k == ARGUMENT_P && is_public) tr_buffer_print(&given, ", const int *mode");
+        comma = ", ";
+    }
+    snprintf(head, sizeof head, "%svoid %s(%s, %s *%s, %s *w)", is_public ? "" : "static ", full,
+             given.at ? given.at : "", real, array, real);
+    p->body.failed = p->body.failed || given.failed;
+    tr_buffer_free(&given);
     p->head = head, p->has_mode = is_public, p->part_count = 0;
     Walk walk = {.code = p->code,
                  .tongue = &p->tongue,
@@ -181,15 +196,25 @@ void tr_c_fill_in(const Printer *p, Buffer *out, Text text, const Mark *more)
     char upper[64];
     const bool single = p->code->options.is_single;
     tr_upper_name(p->code->options.name, upper, sizeof upper);
-    Mark marks[24] = {{"name", p->code->options.name},
-                      {"NAME", upper},
-                      {"real", p->real},
-                      {"sqrt", single ? "sqrtf" : "sqrt"},
-                      {"fabs", single ? "fabsf" : "fabs"},
-                      {"tiny", single ? "1e-7f" : "1e-15"},
-                      {"digits", single ? "9" : "17"},
-                      {"fma", single ? "fmaf" : "fma"}};
-    size_t count = 8;
+    Mark marks[40] = {
+        {"name", p->code->options.name},
+        {"NAME", upper},
+        {"real", p->real},
+        {"f", single ? "f" : ""},
+        {"huge", single ? "HUGE_VALF" : "HUGE_VAL"},
+        {"sqrt", single ? "sqrtf" : "sqrt"},
+        {"fabs", single ? "fabsf" : "fabs"},
+        {"floor", single ? "floorf" : "floor"},
+        {"fma", single ? "fmaf" : "fma"},
+        {"tiny", single ? "1e-7f" : "1e-15"},
+        {"digits", single ? "9" : "17"},
+        {"near", single ? "1e-7f" : "1e-14"}, // times that are one, by their size
+        {"hair", single ? "1e-6f" : "1e-12"}, // and by steps
+        {"little", single ? "1e-5f" : "1e-6"},
+        {"drop", single ? "41" : "12"}, // bits of a random number, and the rest's size
+        {"part", single ? "1.1920928955078125e-7f" : "2.220446049250313e-16"}};
+    size_t count = 0;
+    while (marks[count].mark) count++;
     for (; more && more->mark; more++) marks[count++] = *more;
     tr_fill_in(out, text, marks);
 }
@@ -240,6 +265,7 @@ static void write_elementary(const Printer *p, Buffer *out)
     find_used(p->code, used, out);
     for (unsigned op = OP_SQRT + 1; op <= OP_LOG; op++)
         if (used[op]) tr_buffer_print(&wanted, " el_%s", tr_op[op].name);
+    if (p->code->samples.has_noise) tr_buffer_print(&wanted, " el_log");
     tr_buffer_print(&wanted, used[OP_RAISE] ? " el_exp el_log" : " ");
     if (wanted.failed) out->failed = true;
     if (wanted.at)
@@ -419,7 +445,8 @@ static const char unreduced_modes[] =
     ", 3 only just began to slip.\n   Behind them, for each constraint, the velocity that follows "
     "from it, counted from 1, or 0";
 static const char unreduced_failures[] =
-    "2: nothing agrees\n   with what contacts do there; 3: they change without end.";
+    "2: nothing agrees\n   with what contacts do there; 3: velocities of motions, or places, jump, "
+    "and others would have to\n   follow with an impact; 4: modes change without end.";
 
 static void write_header(const Printer *p, Buffer *out)
 {
@@ -431,20 +458,26 @@ static void write_header(const Printer *p, Buffer *out)
     if (code->pivot_count && quality > room) room = quality;
     if (start_room(p) > room + 5 * code->x.count) room = start_room(p) - 5 * code->x.count;
     if (code->options.is_unreduced) room += tr_c_unreduced_room(p);
+    if (tr_c_step_room(p) > room + 5 * code->x.count) room = tr_c_step_room(p) - 5 * code->x.count;
     room += code->u.count + code->x.count + 2; // what the start keeps while others go on
     const bool unreduced = code->options.is_unreduced;
     write_title(p, out);
     snprintf(sizes, sizeof sizes,
              "    @NAME@_NX = %u, @NAME@_NU = %u, @NAME@_NP = %u, @NAME@_NY = %u, @NAME@_NM = %u,\n"
-             "    @NAME@_NZ = %u, @NAME@_NJ = %u, @NAME@_NWORK = %u",
+             "    @NAME@_NZ = %u, @NAME@_NJ = %u, @NAME@_NS = %u, @NAME@_NC = %u, @NAME@_NK = %u,\n"
+             "    @NAME@_NWORK = %u",
              code->x.count, code->u.count, code->p.count, code->y.count, code->latches.count,
-             tr_c_indicators(p), code->jacobian_count, room + 5 * code->x.count);
+             tr_c_indicators(p), code->jacobian_count, code->samples.s.count, code->samples.c.count,
+             code->samples.clock.count, room + 5 * code->x.count);
     Buffer indices = {0}, filled = {0};
     write_indices(p, &indices, &code->x, "the state");
     write_indices(p, &indices, &code->u, "inputs");
     write_indices(p, &indices, &code->p, "parameters");
     write_indices(p, &indices, &code->y, "outputs");
     write_indices(p, &indices, &code->latches, "contacts, by what they do");
+    write_indices(p, &indices, &code->samples.s, "what controllers read");
+    write_indices(p, &indices, &code->samples.c, "states of controllers");
+    write_indices(p, &indices, &code->samples.clock, "what acts at samples");
     for (uint32_t k = 0; k < code->fixed.count; k++) {
         tr_buffer_print(&indices, k ? ", " : "/* Parameters that are numbers here: ");
         tr_buffer_comment(&indices, code->fixed.at[k].name);
@@ -455,7 +488,13 @@ static void write_header(const Printer *p, Buffer *out)
     tr_c_fill_in(p, &filled, text_of(sizes), NULL);
     Buffer second = {0};
     if (code->options.differentiates) tr_c_fill_in(p, &second, tr_embedded_c_second(), NULL);
+    Buffer samples = {0};
+    tr_c_samples_header(p, &samples);
+    const bool acts = code->samples.clock.count;
     const Mark marks[] = {{"sizes", filled.at ? filled.at : ""},
+                          {"samples", samples.at ? samples.at : ""},
+                          {"and_samples", acts ? ", and at samples" : ""},
+                          {"own_u", acts ? "" : "const "},
                           {"second", second.at ? second.at : ""},
                           {"indices", indices.at ? indices.at : ""},
                           {"modes", unreduced ? unreduced_modes : ""},
@@ -466,6 +505,7 @@ static void write_header(const Printer *p, Buffer *out)
     tr_buffer_free(&indices);
     tr_buffer_free(&filled);
     tr_buffer_free(&second);
+    tr_buffer_free(&samples);
 }
 
 static void write_defaults(Printer *p)
@@ -586,29 +626,6 @@ static void write_quality(Printer *p)
     tr_c_fill_in(p, out, tr_embedded_c_quality(), NULL);
 }
 
-static void write_step(Printer *p)
-{
-    const Export *code = p->code;
-    const bool first = code_has(code, PART_FIRST);
-    const bool phi = code->phi_count, units = code->quaternion_count;
-    char first_call[200], project[200];
-    if (first) tr_c_function(p, PART_FIRST, "first_rates", "dx", false, &code->x);
-    if (first)
-        snprintf(first_call, sizeof first_call,
-                 "for (int i = 0; i < N; i++) k1[i] = 0;\n    first_rates(t, x, u, p, k1, w)");
-    else
-        snprintf(first_call, sizeof first_call, "%s_rates(t, x, u, p, mode, k1, w)",
-                 code->options.name);
-    snprintf(project, sizeof project, "%s%s", units ? "    make_units(x);\n" : "",
-             phi ? "    back_onto_constraints(t, x, u, p, w);\n" : "");
-    const Mark marks[] = {
-        {"first", first_call},
-        {"project", project},
-        {"check", code->pivot_count ? "is_chart_bad(t + h, x, u, p, w) ? 2 : 0" : "0"},
-        {NULL, NULL}};
-    tr_c_fill_in(p, &p->body, tr_embedded_c_step(), marks);
-}
-
 static void write_functions(Printer *p)
 {
     const Export *code = p->code;
@@ -633,7 +650,8 @@ static void write_functions(Printer *p)
                     code->options.name, p->real, p->real, p->real, p->real, p->real);
     tr_c_projection(p);
     write_quality(p);
-    write_step(p);
+    tr_c_samples(p);
+    tr_c_step(p);
     write_start(p);
 }
 
@@ -648,6 +666,9 @@ static void write_source(const Printer *p, Buffer *out)
     write_names(p, out, "p", &code->p);
     write_names(p, out, "y", &code->y);
     write_names(p, out, "mode", &code->latches);
+    write_names(p, out, "s", &code->samples.s);
+    write_names(p, out, "c", &code->samples.c);
+    write_names(p, out, "k", &code->samples.clock);
     char head[120];
     snprintf(head, sizeof head, "const int %s_jacobian_row[]", code->options.name);
     tr_c_integers(out, head, code->jacobian_row, code->jacobian_count);
@@ -675,7 +696,12 @@ bool tr_print_c(Export *code, Folder *folder, tr_error *err)
     if (source) write_source(&p, source);
     Buffer *demo = tr_folder_add(folder, "%s_demo.c", name), title = {0};
     tr_buffer_comment(&title, code->system->title ? code->system->title : name);
-    const Mark marks[] = {{"title", title.at ? title.at : name}, {NULL, NULL}};
+    char sample[120] = "";
+    if (code->samples.clock.count)
+        snprintf(sample, sizeof sample, "    failed = failed || %s_sample(0, x, u, p, mode, w);\n",
+                 name);
+    const Mark marks[] = {
+        {"title", title.at ? title.at : name}, {"first_sample", sample}, {NULL, NULL}};
     if (demo) tr_c_fill_in(&p, demo, tr_embedded_c_demo(), marks);
     Buffer *makefile = tr_folder_add(folder, "Makefile");
     if (makefile) tr_c_fill_in(&p, makefile, tr_embedded_c_makefile(), NULL);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the files share that write C.
+// C that is being written: c.c has functions, names and tables, c_step.c what moves on.
 #ifndef TR_EXPORT_C_PRINTER_H
 #define TR_EXPORT_C_PRINTER_H
 
@@ -20,14 +20,21 @@ typedef struct Printer {
     bool has_mode;
 } Printer;
 
-// A function with the usual arguments, of everybody or of this file
+// A function with the arguments that its part has, of everybody or of this file
 void tr_c_function(Printer *p, CodePart part, const char *name, const char *array, bool is_public,
                    const CodeNames *entries);
-// A text with the marks that all have, and more
+// A text with marks for names, numbers and functions of the C library, and more
 void tr_c_fill_in(const Printer *p, Buffer *out, Text text, const Mark *more);
 void tr_c_integers(Buffer *out, const char *head, const uint32_t *at, uint32_t count);
 // Units and positions back onto their constraints, where there are any
 void tr_c_projection(Printer *p);
+
+// What acts at samples; a step; and what they say in the header
+void tr_c_samples(Printer *p);
+void tr_c_step(Printer *p);
+void tr_c_samples_header(const Printer *p, Buffer *out);
+// Numbers that they need in w behind those of functions
+uint32_t tr_c_step_room(const Printer *p);
 
 // The unreduced form: functions, what the workspace takes, and how many indicators there are
 void tr_c_unreduced(Printer *p);

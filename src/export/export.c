@@ -57,17 +57,7 @@ static bool write_folder(const char *path, const Folder *folder, tr_error *err)
     return false;
 }
 
-static bool refuse_held(const System *s, tr_error *err)
-{
-    for (uint32_t i = 0; i < s->input_count; i++)
-        if (s->inputs[i].kind == TR_HELD) {
-            tr_fail(err, TR_USAGE, (Place){0},
-                    "this model has controllers or sensors, which generated code has not: "
-                    "leave them out, and make inputs of what they say");
-            return false;
-        }
-    return true;
-}
+static bool has_samples(const System *s) { return s->clocked_count > 0; }
 
 // Whether other velocities become independent in a run of its case, or of ten seconds
 static bool changes_charts(const System *s, tr_error *err)
@@ -104,16 +94,21 @@ static bool choose_form(const System *s, const tr_export_options *o, const Targe
                 "there is no form '%.60s': it is auto, reduced or unreduced", form);
     else if (*is_unreduced && !may)
         tr_fail(err, TR_USAGE, (Place){0}, "the unreduced form is C of double precision alone");
+    else if (*is_unreduced && has_samples(s))
+        tr_fail(err, TR_USAGE, (Place){0},
+                "the unreduced form has no controllers or sensors: leave them out, and make inputs "
+                "of what they say");
     else if (*is_unreduced)
         tr_code_may_unreduce(s, err);
-    else if (!reduced && may && s->latch_count)
+    else if (!reduced && may && s->latch_count && !has_samples(s))
         *is_unreduced = tr_code_may_unreduce(s, err);
-    else if (!reduced && may && tr_code_may_unreduce(s, NULL))
+    else if (!reduced && may && !has_samples(s) && tr_code_may_unreduce(s, NULL))
         *is_unreduced = changes_charts(s, err);
     else if (!reduced && s->latch_count)
         tr_fail(err, TR_USAGE, (Place){0},
                 "contacts of this model may open, close or slip ('%.100s'), which only C of double "
-                "precision follows: --form reduced takes what they do at the start for good",
+                "precision without controllers follows: --form reduced takes what they do at the "
+                "start for good",
                 s->latches[0].name);
     return !has_failed(err);
 }
@@ -155,7 +150,6 @@ bool tr_export(const tr_system *system, const tr_export_options *options, tr_err
     if (target && o.single && strcmp(target->name, "c") != 0)
         tr_fail(err, TR_USAGE, (Place){0}, "only C has numbers of single precision");
     bool is_unreduced = false;
-    return target && refuse_held(system, err) &&
-           choose_form(system, &o, target, &is_unreduced, err) &&
+    return target && choose_form(system, &o, target, &is_unreduced, err) &&
            export_code(system, &o, target, is_unreduced, err);
 }
