@@ -752,7 +752,13 @@ typedef struct tr_sweep_options {
     const char *keep;
     const char *stop; // ends a run at the first row where it holds; NULL: nothing does
     size_t record;    // all rows of every so many-th run are kept; 0: of none
-    const char *what; // "simulate"; NULL is that
+    // "simulate" (NULL is that); or "steady", "settle": then a run is one row of what is found, and
+    // "linearise", of eigenvalues re1, im1, ... at the steady motion near the start
+    const char *what;
+    const char *free;         // of steady and linearise, as of tr_steady_options
+    const char *const *holds; // and of settle
+    size_t hold_count;
+    const char *by; // of settle
     // How runs go on, as of tr_simulate_options; NaN and NULL: as the case says
     double end, every;
     const char *method;
