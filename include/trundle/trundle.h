@@ -570,8 +570,10 @@ typedef struct tr_export_options {
     const char *name;     // of files and functions; NULL: as the model's file
     const char *fix;      // parameters that are to be numbers, "m,l"; "all"; NULL: none
     const char *outputs;  // those that are wanted, by their columns; NULL: all
-    const char *form;     // reduced: by the velocities that are independent at the start, and with
-                      // contacts as they are there; auto: the same, where contacts do not change
+    // reduced: by the velocities that are independent at the start, and with contacts as they are
+    // there; unreduced: both change as in a run, which is for c of double precision; auto, NULL:
+    // reduced, unless contacts may change or other velocities become independent in a run of its case
+    const char *form;
 } tr_export_options;
 void tr_export_fill(tr_export_options *options, size_t size);
 static inline tr_export_options tr_export_defaults(void)
