@@ -995,7 +995,7 @@ static void sweep_some(bool (*job)(tr_error *), long most)
 #if defined(TR_COVERAGE) || defined(TR_FULL)
 #define MOST_CALLS LONG_MAX
 #else
-#define MOST_CALLS (SLOW_BUILD ? 250 : 2000) // all of them take minutes
+#define MOST_CALLS (SLOW_BUILD ? 250 : 600) // all of them take minutes
 #endif
 
 static void sweep(bool (*job)(tr_error *)) { sweep_some(job, MOST_CALLS); }
@@ -1060,14 +1060,11 @@ static void test_bounces(void **state) { (void)state, sweep(bounce_job); }
 static void test_implicit_steps(void **state) { (void)state, sweep(implicit_job); }
 static void test_jumps(void **state) { (void)state, sweep(jumps_job); }
 static void test_batch(void **state) { (void)state, sweep(batch_job); }
-static void test_lqr(void **state) { (void)state, sweep_some(lqr_job, SLOW_BUILD ? 15 : 150); }
+static void test_lqr(void **state) { (void)state, sweep_some(lqr_job, SLOW_BUILD ? 15 : 50); }
 
-static void test_fit(void **state) { (void)state, sweep_some(fit_job, SLOW_BUILD ? 15 : 150); }
+static void test_fit(void **state) { (void)state, sweep_some(fit_job, SLOW_BUILD ? 15 : 50); }
 
-static void test_circle(void **state)
-{
-    (void)state, sweep_some(circle_job, SLOW_BUILD ? 12 : 120);
-}
+static void test_circle(void **state) { (void)state, sweep_some(circle_job, SLOW_BUILD ? 12 : 40); }
 
 static void test_runs(void **state)
 {
@@ -1075,7 +1072,7 @@ static void test_runs(void **state)
     for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
         run = &runs[i];
         print_message("%s %s: ", run->model, run->method);
-        sweep_some(run_job, SLOW_BUILD ? 12 : 120);
+        sweep_some(run_job, SLOW_BUILD ? 12 : 40);
     }
 }
 

@@ -8,6 +8,8 @@
 #include "sim/batch.h"
 
 #include "base/options.h"
+#include "num/dense.h"
+#include "plan/start.h"
 #include "sim/lanes.h"
 
 #include <assert.h>
@@ -33,6 +35,8 @@ typedef struct Member {
     uint32_t next_event;
     Events events;
     tr_error *failure; // NULL: it can go on
+    bool rests;        // until it begins again
+    RunCounts counts;  // but for steps in lanes
 } Member;
 
 struct tr_batch {
@@ -112,8 +116,11 @@ static bool keep_record(Batch *b, Member *m, tr_error *err)
 static bool save(Batch *b, Member *m, tr_error *err)
 {
     const bool good = keep_bytes(b, m, err) && keep_record(b, m, err);
-    m->t = b->run->mover->t;
+    const Mover *mover = b->run->mover;
+    m->t = mover->t;
     m->next_event = b->run->next_event;
+    m->counts = (RunCounts){mover->steps, mover->watch.changes, b->run->switches,
+                            mover->watch.warnings.count};
     put_aside(b, m);
     return good;
 }
@@ -272,7 +279,7 @@ tr_status tr_batch_status(const Batch *b, size_t run, tr_error *err)
 
 BatchCounts tr_batch_counts(const Batch *b) { return b->counts; }
 
-// ---- moving on -----------------------------------------------------------------------------
+// ---- many of them --------------------------------------------------------------------------
 
 static bool wait_in_line(Batch *b, size_t i, tr_error *err)
 {
@@ -282,6 +289,88 @@ static bool wait_in_line(Batch *b, size_t i, tr_error *err)
     g->waiting[g->count++] = i;
     return true;
 }
+
+bool tr_batch_begin(Batch *b, size_t run, Settings settings, tr_error *err)
+{
+    Member *m = &b->members[run];
+    Run *shared = b->run; // which is nobody's meanwhile, but for what was set
+    tr_error why = {0};
+    tr_start_values(b->plan->system, shared->values);
+    memset(shared->is_set, 0, b->plan->system->input_count * sizeof *shared->is_set);
+    shared->is_changed = false;
+    for (size_t i = 0; i < settings.count; i++)
+        tr_run_put(shared, settings.input[i], settings.value[i]);
+    free(m->failure);
+    m->failure = NULL, m->rests = false, m->counts = (RunCounts){0};
+    tr_events_free(&m->events);
+    if (tr_run_reset(shared, &why)) return save(b, m, err);
+    put_aside(b, m);
+    if (why.status == TR_NO_MEMORY) tr_fail_memory(err);
+    fail_member(m, &why, err);
+    tr_fail(err, why.status, (Place){0}, "%s", why.text);
+    return false;
+}
+
+void tr_batch_rest(Batch *b, size_t run) { b->members[run].rests = true; }
+bool tr_batch_is_resting(const Batch *b, size_t run) { return b->members[run].rests; }
+
+RunCounts tr_batch_run_counts(const Batch *b, size_t run)
+{
+    const Member *m = &b->members[run];
+    RunCounts counts = m->counts;
+    if (m->group != NO_GROUP) counts.steps = (size_t)m->record[AT_STEPS];
+    return counts;
+}
+
+// By itself, and whether it may have a row
+static bool take_row(Batch *b, Member *m, double *row, tr_error *err)
+{
+    tr_error why = {0};
+    if (!load(b, m, err)) return false;
+    tr_run_take_row(b->run);
+    if (!tr_run_check_row(b->run, &why)) fail_member(m, &why, err);
+    memcpy(row, b->run->row, b->run->columns * sizeof *row);
+    put_aside(b, m);
+    return !has_failed(err);
+}
+
+// Of members of a group that wait in line, as many as there are lanes
+static bool take_rows(Batch *b, Group *g, double *const *rows, tr_error *err)
+{
+    const double *records[MOST_LANES];
+    double *to[MOST_LANES];
+    while (g->count) {
+        uint32_t n = 0;
+        for (; n < g->lanes->lanes && n < g->count; n++) {
+            const size_t i = g->waiting[g->count - 1 - n];
+            records[n] = b->members[i].record, to[n] = rows[i];
+        }
+        if (!tr_lanes_rows(g->lanes, records, n, to, err)) return false;
+        g->count -= n;
+        for (uint32_t k = 0; k < n; k++)
+            if (!all_finite(to[k], b->run->columns) &&
+                !take_row(b, &b->members[g->waiting[g->count + n - 1 - k]], to[k], err))
+                return false;
+    }
+    return true;
+}
+
+bool tr_batch_rows(Batch *b, double *const *rows, tr_error *err)
+{
+    bool good = !has_failed(err);
+    for (size_t i = 0; good && i < b->count; i++) {
+        Member *m = &b->members[i];
+        if (m->failure || m->rests) continue;
+        good = m->group == NO_GROUP ? take_row(b, m, rows[i], err) : wait_in_line(b, i, err);
+    }
+    for (uint32_t i = 0; i < b->group_count; i++) {
+        good = good && take_rows(b, &b->groups[i], rows, err);
+        b->groups[i].count = 0;
+    }
+    return good;
+}
+
+// ---- moving on -----------------------------------------------------------------------------
 
 // Somebody may want to know; false when they stop it.
 static bool tell(Batch *b, double until)
@@ -380,7 +469,7 @@ static bool move_all(Batch *b, double until, tr_error *err)
     bool good = true;
     for (size_t i = 0; good && i < b->count; i++) {
         const Member *m = &b->members[i];
-        if (m->failure || !(m->t < until)) continue;
+        if (m->failure || m->rests || !(m->t < until)) continue;
         good = is_ready(m, until) ? wait_in_line(b, i, err) : go_alone(b, i, until, err);
     }
     for (uint32_t i = 0; good && i < b->group_count; i++) {
@@ -407,7 +496,7 @@ static bool check_until(Batch *b, double until, tr_error *err)
     b->from = until, b->going = b->there = 0;
     for (size_t i = 0; i < b->count && !has_failed(err); i++) {
         const Member *m = &b->members[i];
-        if (m->failure) continue;
+        if (m->failure || m->rests) continue;
         if (!isfinite(until) || until < m->t)
             tr_fail(err, TR_USAGE, (Place){0}, "run %zu at t = %.9g cannot go on to t = %.9g", i,
                     m->t, until);

@@ -157,6 +157,7 @@ static void measure(Lanes *l, const Run *run)
     l->touching = flow->system->touchings, l->touchings = flow->system->touching_count;
     l->projected = flow->no_projection ? 0 : flow->now->projected;
     l->conditions = l->projected ? l->projected + l->quaternions : 0;
+    l->constraint_rows = flow->now->chart ? flow->now->chart->rows : 0;
     l->surplus = flow->now->chart ? flow->now->chart->surplus_count : 0;
     assert(flow->size == flow->own && !flow->sensitivity);
 }
@@ -307,6 +308,8 @@ void tr_lanes_free(Lanes *l)
     tr_workspace_free(l->watch);
     tr_workspace_free(l->phi);
     tr_workspace_free(l->projection);
+    tr_workspace_free(l->columns);
+    tr_workspace_free(l->residuals);
     tr_touch_search_free(l->search);
     free(l->x);
     free(l->rates_in);

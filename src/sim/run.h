@@ -58,6 +58,10 @@ double tr_run_due(const Run *run);
 bool tr_run_jump(Run *run, double gained, tr_error *err);
 // The row where it stands, into `row`.
 void tr_run_take_row(Run *run);
+// Whether reactions in `row` are finite, and all else whose names must have a value there; else
+// words.
+bool tr_run_check_reactions(Run *run, tr_error *err);
+bool tr_run_check_row(Run *run, tr_error *err);
 // After inputs of the flow changed, while `before` is the row until then: false, with words, when
 // that moves something at once.
 bool tr_run_accept(Run *run, const char *who, tr_error *err);
