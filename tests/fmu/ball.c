@@ -41,7 +41,8 @@ static void say(const Ball *b, int status, const char *words)
 #ifdef FMI_3
     b->log(b->owner, (fmi3Status)status, "ball", words);
 #else
-    b->callbacks->logger(b->callbacks->componentEnvironment, b->name, (fmi2Status)status, "ball", "%s #r1# ##", words);
+    b->callbacks->logger(b->callbacks->componentEnvironment, b->name, (fmi2Status)status, "ball",
+                         "%s #r1# ##", words);
 #endif
 }
 
@@ -124,19 +125,20 @@ static bool step(Ball *b, double end, bool stops)
 // ---- FMI -----------------------------------------------------------------------------------
 
 #ifndef FMI_3
-#define NAME(name)    fmi2##name
-#define OK            fmi2OK
-#define WRONG         fmi2Error
-#define INSTANCE      fmi2Component
-#define STATUS        fmi2Status
-#define VALUES(type)  fmi2Component c, const fmi2ValueReference vr[], size_t count, type value[]
+#define NAME(name)   fmi2##name
+#define OK           fmi2OK
+#define WRONG        fmi2Error
+#define INSTANCE     fmi2Component
+#define STATUS       fmi2Status
+#define VALUES(type) fmi2Component c, const fmi2ValueReference vr[], size_t count, type value[]
 #else
-#define NAME(name)    fmi3##name
-#define OK            fmi3OK
-#define WRONG         fmi3Error
-#define INSTANCE      fmi3Instance
-#define STATUS        fmi3Status
-#define VALUES(type)  fmi3Instance c, const fmi3ValueReference vr[], size_t count, type value[], size_t size
+#define NAME(name) fmi3##name
+#define OK         fmi3OK
+#define WRONG      fmi3Error
+#define INSTANCE   fmi3Instance
+#define STATUS     fmi3Status
+#define VALUES(type) \
+    fmi3Instance c, const fmi3ValueReference vr[], size_t count, type value[], size_t size
 #endif
 
 static Ball *make(const char *token, bool is_cs)
@@ -160,24 +162,24 @@ STATUS NAME(EnterContinuousTimeMode)(INSTANCE c) { return (void)c, OK; }
 STATUS NAME(Reset)(INSTANCE c) { return start(c), OK; }
 STATUS NAME(SetTime)(INSTANCE c, double t) { return ((Ball *)c)->t = t, OK; }
 
-#define GET(Type, c_type, VALUE)                                  \
-    STATUS NAME(Get##Type)(VALUES(c_type))                        \
-    {                                                             \
-        double one;                                               \
-        VALUE;                                                    \
-        for (size_t k = 0; k < count; k++) {                      \
-            if (!get(c, vr[k], &one)) return WRONG;               \
-            value[k] = (c_type)one;                               \
-        }                                                         \
-        return OK;                                                \
+#define GET(Type, c_type, VALUE)                    \
+    STATUS NAME(Get##Type)(VALUES(c_type))          \
+    {                                               \
+        double one;                                 \
+        VALUE;                                      \
+        for (size_t k = 0; k < count; k++) {        \
+            if (!get(c, vr[k], &one)) return WRONG; \
+            value[k] = (c_type)one;                 \
+        }                                           \
+        return OK;                                  \
     }
-#define SET(Type, c_type, VALUE)                                  \
-    STATUS NAME(Set##Type)(VALUES(const c_type))                  \
-    {                                                             \
-        VALUE;                                                    \
-        for (size_t k = 0; k < count; k++)                        \
-            if (!set(c, vr[k], (double)value[k])) return WRONG;   \
-        return OK;                                                \
+#define SET(Type, c_type, VALUE)                                \
+    STATUS NAME(Set##Type)(VALUES(const c_type))                \
+    {                                                           \
+        VALUE;                                                  \
+        for (size_t k = 0; k < count; k++)                      \
+            if (!set(c, vr[k], (double)value[k])) return WRONG; \
+        return OK;                                              \
     }
 
 STATUS NAME(SetContinuousStates)(INSTANCE c, const double x[], size_t count)
@@ -213,15 +215,20 @@ STATUS NAME(GetEventIndicators)(INSTANCE c, double z[], size_t count)
 
 const char *fmi2GetTypesPlatform(void) { return "default"; }
 const char *fmi2GetVersion(void) { return "2.0"; }
-fmi2Status fmi2SetDebugLogging(fmi2Component c, fmi2Boolean on, size_t n, const fmi2String l[]) { return (void)c, (void)on, (void)n, (void)l, OK; }
+fmi2Status fmi2SetDebugLogging(fmi2Component c, fmi2Boolean on, size_t n, const fmi2String l[])
+{
+    return (void)c, (void)on, (void)n, (void)l, OK;
+}
 
-fmi2Component fmi2Instantiate(fmi2String name, fmi2Type type, fmi2String token, fmi2String resources,
-                              const fmi2CallbackFunctions *callbacks, fmi2Boolean visible, fmi2Boolean logging)
+fmi2Component fmi2Instantiate(fmi2String name, fmi2Type type, fmi2String token,
+                              fmi2String resources, const fmi2CallbackFunctions *callbacks,
+                              fmi2Boolean visible, fmi2Boolean logging)
 {
     (void)name, (void)visible, (void)resources;
     Ball *b = make(token, type == fmi2CoSimulation);
     if (!b) {
-        callbacks->logger(callbacks->componentEnvironment, "ball", fmi2Error, "ball", "the token is %s", TOKEN);
+        callbacks->logger(callbacks->componentEnvironment, "ball", fmi2Error, "ball",
+                          "the token is %s", TOKEN);
         return NULL;
     }
     b->callbacks = callbacks;
@@ -229,7 +236,8 @@ fmi2Component fmi2Instantiate(fmi2String name, fmi2Type type, fmi2String token, 
     return b;
 }
 
-fmi2Status fmi2SetupExperiment(fmi2Component c, fmi2Boolean ht, double tol, double t0, fmi2Boolean hs, double stop)
+fmi2Status fmi2SetupExperiment(fmi2Component c, fmi2Boolean ht, double tol, double t0,
+                               fmi2Boolean hs, double stop)
 {
     (void)ht, (void)tol, (void)hs, (void)stop;
     return ((Ball *)c)->t = t0, OK;
@@ -255,7 +263,8 @@ fmi2Status fmi2SetString(VALUES(const fmi2String))
     return OK;
 }
 
-#define NONE(name, ...) fmi2Status fmi2##name(__VA_ARGS__) { return fmi2Error; }
+#define NONE(name, ...) \
+    fmi2Status fmi2##name(__VA_ARGS__) { return fmi2Error; }
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 NONE(GetFMUstate, fmi2Component c, fmi2FMUstate *s)
 NONE(SetFMUstate, fmi2Component c, fmi2FMUstate s)
@@ -263,9 +272,12 @@ NONE(FreeFMUstate, fmi2Component c, fmi2FMUstate *s)
 NONE(SerializedFMUstateSize, fmi2Component c, fmi2FMUstate s, size_t *n)
 NONE(SerializeFMUstate, fmi2Component c, fmi2FMUstate s, fmi2Byte b[], size_t n)
 NONE(DeSerializeFMUstate, fmi2Component c, const fmi2Byte b[], size_t n, fmi2FMUstate *s)
-NONE(GetDirectionalDerivative, fmi2Component c, const fmi2ValueReference u[], size_t n, const fmi2ValueReference k[], size_t m, const double d[], double r[])
-NONE(SetRealInputDerivatives, fmi2Component c, const fmi2ValueReference v[], size_t n, const int o[], const double x[])
-NONE(GetRealOutputDerivatives, fmi2Component c, const fmi2ValueReference v[], size_t n, const int o[], double x[])
+NONE(GetDirectionalDerivative, fmi2Component c, const fmi2ValueReference u[], size_t n,
+     const fmi2ValueReference k[], size_t m, const double d[], double r[])
+NONE(SetRealInputDerivatives, fmi2Component c, const fmi2ValueReference v[], size_t n,
+     const int o[], const double x[])
+NONE(GetRealOutputDerivatives, fmi2Component c, const fmi2ValueReference v[], size_t n,
+     const int o[], double x[])
 NONE(CancelStep, fmi2Component c)
 NONE(GetStatus, fmi2Component c, fmi2StatusKind k, fmi2Status *s)
 NONE(GetRealStatus, fmi2Component c, fmi2StatusKind k, double *x)
@@ -290,7 +302,8 @@ fmi2Status fmi2NewDiscreteStates(fmi2Component c, fmi2EventInfo *info)
     return OK;
 }
 
-fmi2Status fmi2CompletedIntegratorStep(fmi2Component c, fmi2Boolean b, fmi2Boolean *enters, fmi2Boolean *ends)
+fmi2Status fmi2CompletedIntegratorStep(fmi2Component c, fmi2Boolean b, fmi2Boolean *enters,
+                                       fmi2Boolean *ends)
 {
     ((Ball *)c)->steps++;
     return *enters = 0, *ends = 0, OK;
@@ -306,27 +319,34 @@ fmi2Status fmi2DoStep(fmi2Component c, double t, double h, fmi2Boolean b)
 
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 const char *fmi3GetVersion(void) { return "3.0"; }
-fmi3Status fmi3SetDebugLogging(fmi3Instance c, fmi3Boolean on, size_t n, const fmi3String l[]) { return OK; }
+fmi3Status fmi3SetDebugLogging(fmi3Instance c, fmi3Boolean on, size_t n, const fmi3String l[])
+{
+    return OK;
+}
 
-fmi3Instance fmi3InstantiateModelExchange(fmi3String name, fmi3String token, fmi3String resources, fmi3Boolean visible,
-                                          fmi3Boolean logging, void *owner, fmi3LogMessageCallback log)
+fmi3Instance fmi3InstantiateModelExchange(fmi3String name, fmi3String token, fmi3String resources,
+                                          fmi3Boolean visible, fmi3Boolean logging, void *owner,
+                                          fmi3LogMessageCallback log)
 {
     Ball *b = make(token, false);
     if (b) b->log = log, b->owner = owner;
     return b;
 }
 
-fmi3Instance fmi3InstantiateCoSimulation(fmi3String name, fmi3String token, fmi3String resources, fmi3Boolean visible,
-                                         fmi3Boolean logging, fmi3Boolean event_mode, fmi3Boolean early,
+fmi3Instance fmi3InstantiateCoSimulation(fmi3String name, fmi3String token, fmi3String resources,
+                                         fmi3Boolean visible, fmi3Boolean logging,
+                                         fmi3Boolean event_mode, fmi3Boolean early,
                                          const fmi3ValueReference vr[], size_t count, void *owner,
-                                         fmi3LogMessageCallback log, fmi3IntermediateUpdateCallback update)
+                                         fmi3LogMessageCallback log,
+                                         fmi3IntermediateUpdateCallback update)
 {
     Ball *b = make(token, true);
     if (b) b->log = log, b->owner = owner, b->uses_events = event_mode && early;
     return b;
 }
 
-fmi3Status fmi3EnterInitializationMode(fmi3Instance c, bool ht, double tol, double t0, bool hs, double stop)
+fmi3Status fmi3EnterInitializationMode(fmi3Instance c, bool ht, double tol, double t0, bool hs,
+                                       double stop)
 {
     return ((Ball *)c)->t = t0, OK;
 }
@@ -334,14 +354,18 @@ fmi3Status fmi3EnterInitializationMode(fmi3Instance c, bool ht, double tol, doub
 GET(Float64, double, (void)size)
 SET(Float64, double, (void)size)
 GET(Int32, int32_t, (void)size)
-#define NONE(name, ...) fmi3Status fmi3##name(__VA_ARGS__) { return fmi3Error; }
-#define TYPE_OF(type)                                                            \
-    NONE(Get##type, fmi3Instance c, const fmi3ValueReference vr[], size_t n, fmi3##type v[], size_t m) \
-    NONE(Set##type, fmi3Instance c, const fmi3ValueReference vr[], size_t n, const fmi3##type v[], size_t m)
-TYPE_OF(Float32) TYPE_OF(Int8) TYPE_OF(UInt8) TYPE_OF(Int16) TYPE_OF(UInt16) TYPE_OF(UInt32) TYPE_OF(Int64)
-TYPE_OF(UInt64) TYPE_OF(Boolean)
-NONE(SetInt32, fmi3Instance c, const fmi3ValueReference vr[], size_t n, const fmi3Int32 v[], size_t m)
-fmi3Status fmi3GetString(VALUES(fmi3String))
+#define NONE(name, ...) \
+    fmi3Status fmi3##name(__VA_ARGS__) { return fmi3Error; }
+#define TYPE_OF(type)                                                                              \
+    NONE(Get##type, fmi3Instance c, const fmi3ValueReference vr[], size_t n, fmi3##type v[],       \
+         size_t m)                                                                                 \
+    NONE(Set##type, fmi3Instance c, const fmi3ValueReference vr[], size_t n, const fmi3##type v[], \
+         size_t m)
+TYPE_OF(Float32)
+TYPE_OF(Int8) TYPE_OF(UInt8) TYPE_OF(Int16) TYPE_OF(UInt16) TYPE_OF(UInt32) TYPE_OF(Int64)
+    TYPE_OF(UInt64) TYPE_OF(Boolean) NONE(SetInt32, fmi3Instance c, const fmi3ValueReference vr[],
+                                          size_t n, const fmi3Int32 v[], size_t m) fmi3Status
+    fmi3GetString(VALUES(fmi3String))
 {
     for (size_t k = 0; k < count; k++) value[k] = ((Ball *)c)->name;
     return OK;
@@ -358,19 +382,23 @@ NONE(SetBinary, fmi3Instance c, VRS, const size_t s[], const fmi3Binary v[], siz
 NONE(GetClock, fmi3Instance c, VRS, fmi3Clock v[])
 NONE(SetClock, fmi3Instance c, VRS, const fmi3Clock v[])
 NONE(GetNumberOfVariableDependencies, fmi3Instance c, fmi3ValueReference v, size_t *n)
-NONE(GetVariableDependencies, fmi3Instance c, fmi3ValueReference v, size_t a[], fmi3ValueReference i[], size_t b[], fmi3DependencyKind k[], size_t n)
+NONE(GetVariableDependencies, fmi3Instance c, fmi3ValueReference v, size_t a[],
+     fmi3ValueReference i[], size_t b[], fmi3DependencyKind k[], size_t n)
 NONE(GetFMUState, fmi3Instance c, fmi3FMUState *s)
 NONE(SetFMUState, fmi3Instance c, fmi3FMUState s)
 NONE(FreeFMUState, fmi3Instance c, fmi3FMUState *s)
 NONE(SerializedFMUStateSize, fmi3Instance c, fmi3FMUState s, size_t *n)
 NONE(SerializeFMUState, fmi3Instance c, fmi3FMUState s, fmi3Byte b[], size_t n)
 NONE(DeserializeFMUState, fmi3Instance c, const fmi3Byte b[], size_t n, fmi3FMUState *s)
-NONE(GetDirectionalDerivative, fmi3Instance c, VRS, const fmi3ValueReference k[], size_t m, const double a[], size_t i, double b[], size_t j)
-NONE(GetAdjointDerivative, fmi3Instance c, VRS, const fmi3ValueReference k[], size_t m, const double a[], size_t i, double b[], size_t j)
+NONE(GetDirectionalDerivative, fmi3Instance c, VRS, const fmi3ValueReference k[], size_t m,
+     const double a[], size_t i, double b[], size_t j)
+NONE(GetAdjointDerivative, fmi3Instance c, VRS, const fmi3ValueReference k[], size_t m,
+     const double a[], size_t i, double b[], size_t j)
 NONE(EnterConfigurationMode, fmi3Instance c)
 NONE(ExitConfigurationMode, fmi3Instance c)
 NONE(GetIntervalDecimal, fmi3Instance c, VRS, double v[], fmi3IntervalQualifier q[])
-NONE(GetIntervalFraction, fmi3Instance c, VRS, uint64_t a[], uint64_t b[], fmi3IntervalQualifier q[])
+NONE(GetIntervalFraction, fmi3Instance c, VRS, uint64_t a[], uint64_t b[],
+     fmi3IntervalQualifier q[])
 NONE(GetShiftDecimal, fmi3Instance c, VRS, double v[])
 NONE(GetShiftFraction, fmi3Instance c, VRS, uint64_t a[], uint64_t b[])
 NONE(SetIntervalDecimal, fmi3Instance c, VRS, const double v[])
@@ -391,8 +419,8 @@ fmi3Status fmi3GetContinuousStateDerivatives(fmi3Instance c, double r[], size_t 
 }
 #endif
 
-fmi3Status fmi3UpdateDiscreteStates(fmi3Instance c, bool *again, bool *ends, bool *nominals, bool *states, bool *has,
-                                    double *next)
+fmi3Status fmi3UpdateDiscreteStates(fmi3Instance c, bool *again, bool *ends, bool *nominals,
+                                    bool *states, bool *has, double *next)
 {
     Ball *b = c;
     *again = *ends = *nominals = false;
@@ -407,7 +435,8 @@ fmi3Status fmi3CompletedIntegratorStep(fmi3Instance c, bool b, bool *enters, boo
     return *enters = *ends = false, OK;
 }
 
-fmi3Status fmi3DoStep(fmi3Instance c, double t, double h, bool back, bool *event, bool *ends, bool *early, double *last)
+fmi3Status fmi3DoStep(fmi3Instance c, double t, double h, bool back, bool *event, bool *ends,
+                      bool *early, double *last)
 {
     Ball *b = c;
     *ends = false;
