@@ -502,6 +502,8 @@ bool tr_batch_reset(tr_batch *batch, size_t run, tr_error *err);
 // each run is where it came to, and may go on. That is called when runs have arrived, with the time
 // that would be theirs if all were as far.
 bool tr_batch_advance(tr_batch *batch, double until, tr_error *err);
+// The same, each run to a time of its own: as many times as there are runs.
+bool tr_batch_advance_each(tr_batch *batch, const double *until, tr_error *err);
 // The row of a run, as tr_run_row: it belongs to the batch until the next call. NULL when the run
 // has failed, there is no such run, or memory runs out.
 const double *tr_batch_row(tr_batch *batch, size_t run);

@@ -353,9 +353,10 @@ static void copy_past(const Lanes *l, uint32_t lane, double *record, bool enters
         }
 }
 
-void tr_lane_enter(Lanes *l, uint32_t lane, const double *record)
+void tr_lane_enter(Lanes *l, uint32_t lane, const double *record, double until)
 {
     assert(!l->is_taken[lane]);
+    l->until[lane] = until;
     for (uint32_t i = 0; i < l->at.count; i++)
         if (!is_past(l, i)) row(l, i)[lane] = record[i];
     row(l, AT_WATCHED)[lane] = (double)NAN; // by others, in this lane
@@ -712,7 +713,7 @@ static bool tell_fates(Lanes *l, const LaneSteps *s, LaneFate *fate)
     return false;
 }
 
-bool tr_lanes_step(Lanes *l, double step, double until, LaneFate *fate)
+bool tr_lanes_step(Lanes *l, double step, LaneFate *fate)
 {
     LaneSteps s;
     LaneRows rows = {.rows = l->rows,
@@ -722,7 +723,7 @@ bool tr_lanes_step(Lanes *l, double step, double until, LaneFate *fate)
                      .square = row(l, l->at.squares),
                      .scale = row(l, l->at.scales),
                      .old = l->old};
-    s.record = l->block, s.taken = l->taken, s.step = step, s.until = until;
+    s.record = l->block, s.taken = l->taken, s.step = step, s.until = l->until;
     if (!l->is_prepared) prepare_lanes(l);
     if (l->math->begin(&s)) {
         (l->is_lie ? step_lie : step_rk4)(l, &s, first_rates(l, &s));

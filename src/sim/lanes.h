@@ -59,6 +59,7 @@ typedef struct Lanes {
     size_t *member;  // by lane
     bool *is_taken;
     double taken[MOST_LANES]; // the same, 1 or 0
+    double until[MOST_LANES]; // where it goes
     bool is_prepared;         // parameters of lanes are those of the workspaces
     bool is_seen;             // something was watched since
 } Lanes;
@@ -76,14 +77,14 @@ void tr_lanes_give(const Lanes *lanes, const double *record, Run *run);
 bool tr_lanes_rows(Lanes *lanes, const double *const *records, uint32_t count, double *const *rows,
                    tr_error *err);
 
-// Into a lane that is free, and out of one that is taken.
-void tr_lane_enter(Lanes *lanes, uint32_t lane, const double *record);
+// Into a lane that is free, to go on to `until`, and out of one that is taken.
+void tr_lane_enter(Lanes *lanes, uint32_t lane, const double *record, double until);
 void tr_lane_leave(Lanes *lanes, uint32_t lane, double *record);
 
 // What became of a lane.
 typedef enum LaneFate { LANE_STEPPED, LANE_ARRIVED, LANE_NOT_PLAIN } LaneFate;
-// One step of every lane that is taken, no further than `until`. True when all made it; else those
+// One step of every lane that is taken, no further than it goes. True when all made it; else those
 // that did not are told, and must leave.
-bool tr_lanes_step(Lanes *lanes, double step, double until, LaneFate *fate);
+bool tr_lanes_step(Lanes *lanes, double step, LaneFate *fate);
 
 #endif

@@ -306,12 +306,7 @@ bool tr_run_reset(Run *run, tr_error *err)
     if (!err) err = &local;
     if (!run || has_failed(err)) return false;
     if (!tr_run_begin(run, err)) return false;
-    tr_error refusal = {0};
-    if (!tr_watch_start(&run->mover->watch, 0, run->mover->y, &refusal)) run->failure = refusal;
-    if (refusal.status)
-        tr_fail(err, refusal.status, (Place){0}, "%s", refusal.text);
-    else if (!tr_samples_take(run, err))
-        run->failure = *err;
+    if (!tr_samples_take(run, err) || !tr_run_set_out(run, err)) run->failure = *err;
     return !has_failed(err);
 }
 

@@ -284,9 +284,8 @@ static bool control(Simulation *s, tr_error *err)
 static void begin(Simulation *s, uint32_t count, tr_error *err)
 {
     tr_error refusal = {0};
-    Mover *m = s->run->mover;
     plan_call(s, 0);
-    if (tr_watch_start(&m->watch, 0, m->y, &refusal) && tr_samples_take(s->run, err) &&
+    if (tr_samples_take(s->run, err) && tr_run_set_out(s->run, &refusal) &&
         tr_filter_correct(s->filter, s->run, err))
         control(s, err);
     write_row(s, err);
