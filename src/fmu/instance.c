@@ -216,6 +216,21 @@ bool tr_instance_reset(Instance *i, tr_error *err)
 
 // ---- values --------------------------------------------------------------------------------
 
+// Types with a function for each: ID, name, type in C
+#define NUMBERS(ROW)                   \
+    ROW(FLOAT32, Float32, fmi3Float32) \
+    ROW(FLOAT64, Float64, fmi3Float64) \
+    ROW(INT8, Int8, fmi3Int8)          \
+    ROW(UINT8, UInt8, fmi3UInt8)       \
+    ROW(INT16, Int16, fmi3Int16)       \
+    ROW(UINT16, UInt16, fmi3UInt16)    \
+    ROW(INT32, Int32, fmi3Int32)       \
+    ROW(UINT32, UInt32, fmi3UInt32)    \
+    ROW(INT64, Int64, fmi3Int64)       \
+    ROW(UINT64, UInt64, fmi3UInt64)    \
+    ROW(BOOLEAN, Boolean, fmi3Boolean) \
+    ROW(ENUMERATION, Int64, fmi3Int64)
+
 // Of as many variables as have one type, in one call; `size` of their elements together
 static int get_3(Instance *i, VariableType type, size_t count, size_t size, double *values)
 {
@@ -228,18 +243,7 @@ static int get_3(Instance *i, VariableType type, size_t count, size_t size, doub
         status = (int)f->Get##Name(i->component, i->reference, count, raw, size);  \
         for (size_t k = 0; k < size; k++) values[k] = (double)((const c *)raw)[k]; \
         return status;
-        ROW(FLOAT32, Float32, fmi3Float32)
-        ROW(FLOAT64, Float64, fmi3Float64)
-        ROW(INT8, Int8, fmi3Int8)
-        ROW(UINT8, UInt8, fmi3UInt8)
-        ROW(INT16, Int16, fmi3Int16)
-        ROW(UINT16, UInt16, fmi3UInt16)
-        ROW(INT32, Int32, fmi3Int32)
-        ROW(UINT32, UInt32, fmi3UInt32)
-        ROW(INT64, Int64, fmi3Int64)
-        ROW(UINT64, UInt64, fmi3UInt64)
-        ROW(BOOLEAN, Boolean, fmi3Boolean)
-        ROW(ENUMERATION, Int64, fmi3Int64)
+        NUMBERS(ROW)
 #undef ROW
     default: return status;
     }
@@ -254,18 +258,7 @@ static int set_3(Instance *i, VariableType type, size_t count, size_t size, cons
     case TYPE_##id:                                                     \
         for (size_t k = 0; k < size; k++) ((c *)raw)[k] = (c)values[k]; \
         return (int)f->Set##Name(i->component, i->reference, count, raw, size);
-        ROW(FLOAT32, Float32, fmi3Float32)
-        ROW(FLOAT64, Float64, fmi3Float64)
-        ROW(INT8, Int8, fmi3Int8)
-        ROW(UINT8, UInt8, fmi3UInt8)
-        ROW(INT16, Int16, fmi3Int16)
-        ROW(UINT16, UInt16, fmi3UInt16)
-        ROW(INT32, Int32, fmi3Int32)
-        ROW(UINT32, UInt32, fmi3UInt32)
-        ROW(INT64, Int64, fmi3Int64)
-        ROW(UINT64, UInt64, fmi3UInt64)
-        ROW(BOOLEAN, Boolean, fmi3Boolean)
-        ROW(ENUMERATION, Int64, fmi3Int64)
+        NUMBERS(ROW)
 #undef ROW
     default: return fmi3Error;
     }
