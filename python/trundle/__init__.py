@@ -21,13 +21,13 @@ and stop for Ctrl-C. docs/python.md is a guide, docs/format.md has what may stan
 from . import _trundle
 from .draft import Draft as Model
 from .errors import Error, Failed, FileError, InvalidModel, UsageError
-from .model import load, parse
+from .model import LoadedModel, load, parse
 from .result import Result
 from .run import Batch, Run
 
 __version__ = _trundle.version()
-__all__ = ["Batch", "Error", "Failed", "FileError", "InvalidModel", "Result", "Run",
-           "UsageError", "load", "parse", "schema"]
+__all__ = ["Batch", "Error", "Failed", "FileError", "InvalidModel", "LoadedModel", "Model", "Result",
+           "Run", "UsageError", "load", "parse", "schema"]
 
 
 def schema():
