@@ -40,6 +40,9 @@ check is_json out
 run 4 check nothing.fmu
 run 2 check ball.fmu --case one
 run 2 simulate ball.fmu --kind both
+run 2 check ball.fmu --kind both
+run 2 derive ball.fmu
+err_has "an FMU can be given to check and simulate"
 run 2 simulate ball.fmu --report ball.html
 run 2 simulate ball.fmu --end -1
 run 2 simulate ball.fmu --set height=1
