@@ -73,7 +73,7 @@ typedef struct Printer {
     uint32_t part_count, part_capacity;
     uint32_t argument_count;
     const char *head; // of the whole function, before its brace
-    bool has_mode;
+    bool has_mode, has_weight;
 } Printer;
 
 static const char *const argument_name[ARGUMENT_COUNT] = {"t", "x", "u", "p", "weight", "change"};
@@ -96,7 +96,8 @@ static void open_whole(const Printer *p, Buffer *out, const char *array, uint32_
 {
     tr_buffer_print(out, "%s\n{\n", p->head);
     for (uint32_t k = 0; k < p->argument_count; k++)
-        if (!(uses >> k & 1)) tr_buffer_print(out, "    (void)%s;\n", argument_name[k]);
+        if (!(uses >> k & 1) && (k != ARGUMENT_WEIGHT || p->has_weight))
+            tr_buffer_print(out, "    (void)%s;\n", argument_name[k]);
     if (p->has_mode) tr_buffer_print(out, "    (void)mode;\n");
     if (!(uses & SETS_ENTRIES)) tr_buffer_print(out, "    (void)%s;\n", array);
     if (!(uses & USES_ROOM)) tr_buffer_print(out, "    (void)w;\n");
@@ -153,12 +154,15 @@ static void write_function(Printer *p, CodePart part, const char *name, const ch
              is_public ? "_" : "", name);
     const char *more = part == PART_GRADIENT  ? ", const double *weight"
                        : part == PART_HESSIAN ? ", const double *weight, const double *change"
+                       : part == PART_TANGENT ? ", const double *change"
                                               : "";
     snprintf(head, sizeof head,
              "%svoid %s(%s t, const %s *x, const %s *u, const %s *p%s%s, %s *%s, %s *w)",
              is_public ? "" : "static ", full, real, real, real, real,
              is_public ? ", const int *mode" : "", more, real, array, real);
-    p->argument_count = part == PART_GRADIENT ? 5 : part == PART_HESSIAN ? 6 : 4;
+    const bool changes = part == PART_HESSIAN || part == PART_TANGENT;
+    p->argument_count = part == PART_GRADIENT ? 5 : changes ? 6 : 4;
+    p->has_weight = part != PART_TANGENT;
     p->head = head, p->has_mode = is_public, p->part_count = 0;
     Walk walk = {.code = p->code,
                  .tongue = &p->tongue,
@@ -426,7 +430,11 @@ static void write_header(const Printer *p, Buffer *out)
     fill_in(p, &filled, text_of(sizes), NULL);
     Buffer second = {0};
     if (code->options.differentiates) fill_in(p, &second, tr_embedded_c_second(), NULL);
+    Buffer slopes = {0};
+    fill_in(p, &slopes, code->options.is_fmu ? tr_embedded_c_tangent() : tr_embedded_c_jacobian(),
+            NULL);
     const Mark marks[] = {{"sizes", filled.at ? filled.at : ""},
+                          {"slopes", slopes.at ? slopes.at : ""},
                           {"second", second.at ? second.at : ""},
                           {"indices", indices.at ? indices.at : ""},
                           {NULL, NULL}};
@@ -435,6 +443,7 @@ static void write_header(const Printer *p, Buffer *out)
     tr_buffer_free(&indices);
     tr_buffer_free(&filled);
     tr_buffer_free(&second);
+    tr_buffer_free(&slopes);
 }
 
 static void write_defaults(Printer *p)
@@ -569,7 +578,10 @@ static void write_functions(Printer *p)
     write_defaults(p);
     write_function(p, PART_RATES, "rates", "dx", true, &code->x);
     write_function(p, PART_OUTPUTS, "outputs", "y", true, &code->y);
-    write_function(p, PART_JACOBIAN, "jacobian", "J", true, NULL);
+    if (code->options.is_fmu)
+        write_function(p, PART_TANGENT, "tangent", "d", true, NULL);
+    else
+        write_function(p, PART_JACOBIAN, "jacobian", "J", true, NULL);
     if (code->options.differentiates) {
         write_function(p, PART_GRADIENT, "gradient", "g", true, NULL);
         write_function(p, PART_HESSIAN, "hessian", "g", true, NULL);
@@ -598,10 +610,12 @@ static void write_source(const Printer *p, Buffer *out)
     write_names(p, out, "y", &code->y);
     write_names(p, out, "mode", &code->latches);
     char head[120];
-    snprintf(head, sizeof head, "const int %s_jacobian_row[]", code->options.name);
-    write_integers(out, head, code->jacobian_row, code->part[PART_JACOBIAN].count);
-    snprintf(head, sizeof head, "const int %s_jacobian_column[]", code->options.name);
-    write_integers(out, head, code->jacobian_column, code->part[PART_JACOBIAN].count);
+    if (!code->options.is_fmu) {
+        snprintf(head, sizeof head, "const int %s_jacobian_row[]", code->options.name);
+        write_integers(out, head, code->jacobian_row, code->part[PART_JACOBIAN].count);
+        snprintf(head, sizeof head, "const int %s_jacobian_column[]", code->options.name);
+        write_integers(out, head, code->jacobian_column, code->part[PART_JACOBIAN].count);
+    }
     tr_buffer_print(out, "\n/* ---- elementary functions ---- */\n\n");
     write_elementary(p, out);
     write_tables(p, out);
@@ -610,18 +624,28 @@ static void write_source(const Printer *p, Buffer *out)
     out->failed = out->failed || p->body.failed;
 }
 
-bool tr_print_c(Export *code, Folder *folder, tr_error *err)
+bool tr_write_c(Export *code, Buffer *header, Buffer *source, tr_error *err)
 {
-    const char *name = code->options.name;
     Printer p = {.code = code,
                  .tongue = tongue_of(code),
                  .real = code->options.is_single ? "float" : "double"};
     if (!tr_tables_are_small(code, err)) return false;
     write_functions(&p);
+    write_header(&p, header);
+    write_source(&p, source);
+    tr_buffer_free(&p.body);
+    free(p.masks);
+    if (header->failed || source->failed) tr_fail_memory(err);
+    return !has_failed(err);
+}
+
+bool tr_print_c(Export *code, Folder *folder, tr_error *err)
+{
+    const char *name = code->options.name;
+    const Printer p = {.code = code, .real = code->options.is_single ? "float" : "double"};
     Buffer *header = tr_folder_add(folder, "%s.h", name);
-    if (header) write_header(&p, header);
     Buffer *source = tr_folder_add(folder, "%s.c", name);
-    if (source) write_source(&p, source);
+    if (header && source && !tr_write_c(code, header, source, err)) return false;
     Buffer *demo = tr_folder_add(folder, "%s_demo.c", name), title = {0};
     tr_buffer_comment(&title, code->system->title ? code->system->title : name);
     const Mark marks[] = {{"title", title.at ? title.at : name}, {NULL, NULL}};
@@ -629,8 +653,6 @@ bool tr_print_c(Export *code, Folder *folder, tr_error *err)
     Buffer *makefile = tr_folder_add(folder, "Makefile");
     if (makefile) fill_in(&p, makefile, tr_embedded_c_makefile(), NULL);
     tr_buffer_free(&title);
-    tr_buffer_free(&p.body);
-    free(p.masks);
-    if (!source || !makefile || p.body.failed) tr_fail_memory(err);
+    if (!source || !makefile) tr_fail_memory(err);
     return !has_failed(err);
 }

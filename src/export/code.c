@@ -80,7 +80,8 @@ static void add_name(Export *code, CodeNames *names, const char *prefix, const c
                      .doc = port ? port->doc : "",
                      .least = port ? port->min : -(double)INFINITY,
                      .most = port ? port->max : (double)INFINITY,
-                     .input = input};
+                     .input = input,
+                     .port = port};
     if (input != NO_INPUT) at->value = code->flow->inputs[input];
     at->id = tr_identifier_new(prefix, name);
     if (at->id)
@@ -483,7 +484,10 @@ static void take_functions(Export *code, tr_error *err)
         take_columns(code, outputs, err);
         take_speeds(code);
         take_projection(code, err);
-        tr_code_jacobian(code, err);
+        if (code->options.is_fmu)
+            tr_code_tangent(code, outputs, err);
+        else
+            tr_code_jacobian(code, err);
         if (code->options.differentiates) tr_code_second(code, err);
     }
     free(outputs);

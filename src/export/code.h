@@ -17,6 +17,7 @@ typedef struct CodeName {
     double value;           // its default; NaN of an input that follows its formula of t
     uint32_t input;         // of the system; NO_INPUT of outputs
     bool is_integrated;     // of the state: it does not follow from others
+    const Port *port;       // NULL where there is none
 } CodeName;
 
 typedef struct CodeNames {
@@ -46,6 +47,7 @@ typedef enum CodePart {
     PART_GIVEN_RATES,
     PART_GRADIENT, // of weight . x' by x, then u
     PART_HESSIAN,  // how that changes along a change of x and u
+    PART_TANGENT,  // how rates, y, what follows, constraints and their slopes change
     CODE_PARTS
 } CodePart;
 
@@ -62,6 +64,7 @@ typedef struct CodeOptions {
     bool is_single;      // float
     bool opens;          // parameters that are 0, 1 or -1 stay parameters
     bool differentiates; // gradients and second slopes, too
+    bool is_fmu;         // tangents in place of the Jacobian
 } CodeOptions;
 
 typedef struct Export {
@@ -97,6 +100,8 @@ void tr_code_program(Export *code, CodePart part, const tr_program *program, con
 void tr_code_rates(const Export *code, const System *system, Exprs *list);
 void tr_code_jacobian(Export *code, tr_error *err);
 void tr_code_second(Export *code, tr_error *err);
+// `outputs`: the columns of y
+void tr_code_tangent(Export *code, const uint32_t *outputs, tr_error *err);
 
 Export *tr_code_new(const System *system, const CodeOptions *options, tr_error *err);
 void tr_code_free(Export *code);

@@ -34,6 +34,14 @@
     X(casadi_head, "export/casadi_head.txt")             \
     X(casadi_function, "export/casadi_function.txt")     \
     X(c_second, "export/c_second.txt")                   \
+    X(c_jacobian, "export/c_jacobian.txt")               \
+    X(c_tangent, "export/c_tangent.txt")                 \
+    X(fmi_h, "fmu/fmi.h")                                \
+    X(fmi2_def, "fmu/fmi2.def")                          \
+    X(fmi3_def, "fmu/fmi3.def")                          \
+    X(fmu_core, "export/fmu_core.txt")                   \
+    X(fmu_two, "export/fmu_two.txt")                     \
+    X(fmu_three, "export/fmu_three.txt")                 \
     X(sympy_head, "export/sympy_head.txt")               \
     X(sympy_demo, "export/sympy_demo.txt")               \
     X(c_makefile, "export/c_makefile.txt")

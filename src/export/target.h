@@ -28,6 +28,8 @@ void tr_fill_in(Buffer *out, Text text, const Mark *marks);
 
 // Whether tables are few enough for constants; else words.
 bool tr_tables_are_small(const Export *code, tr_error *err);
+// NAME.h and NAME.c, whose functions are called so
+bool tr_write_c(Export *code, Buffer *header, Buffer *source, tr_error *err);
 // In capitals
 void tr_upper_name(const char *name, char *out, size_t size);
 
