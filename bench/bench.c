@@ -503,14 +503,14 @@ static void bench_sweep(void)
     for (int repeat = 0; repeat < 5; repeat++) {
         System *s = tr_derive(model, &options, &err);
         const double start = bench_now();
-        tr_sweep *sweep = tr_sweep_new(s, "speed0", 0.05, 10, 0.05, &err);
+        tr_locus *sweep = tr_locus_new(s, "speed0", 0.05, 10, 0.05, &err);
         best = fmin(best, bench_now() - start);
         if (sweep && repeat == 0)
             for (size_t i = 0; i < sweep->critical_count; i++)
                 printf("linear bicycle: %s at %.15g m/s\n",
                        sweep->critical[i].frequency > 0 ? "weave" : "capsize",
                        sweep->critical[i].value);
-        tr_sweep_free(sweep);
+        tr_locus_free(sweep);
         tr_system_free(s);
     }
     if (err.status) printf("linear bicycle: %s\n", err.text);

@@ -47,9 +47,9 @@ static void call_studies(tr_system *system, tr_error *err)
     assert_false(tr_linearise_write(system, NULL, "/nowhere", err));
     assert_false(tr_linear_eigenvalues(NULL, NULL, err));
     assert_false(tr_linear_discretise(NULL, 1, NULL, NULL, err));
-    assert_null(tr_sweep_new(system, "u", 0, 1, 0.5, err));
-    free_text(tr_sweep_text(NULL, true, err));
-    assert_false(tr_sweep_plot(NULL, NULL, "/nowhere", err));
+    assert_null(tr_locus_new(system, "u", 0, 1, 0.5, err));
+    free_text(tr_locus_text(NULL, true, err));
+    assert_false(tr_locus_plot(NULL, NULL, "/nowhere", err));
     assert_null(tr_steady_find(system, NULL, err));
     assert_false(tr_steady_sweep(system, NULL, NULL, err));
     free_text(tr_steady_text(NULL, true, err));
@@ -173,7 +173,7 @@ static void test_nothing_to_free(void **state)
     tr_program_free(NULL);
     tr_workspace_free(NULL);
     tr_linear_free(NULL);
-    tr_sweep_free(NULL);
+    tr_locus_free(NULL);
     tr_steady_free(NULL);
     tr_lqr_free(NULL);
     tr_origin_free(NULL);

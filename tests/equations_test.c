@@ -627,17 +627,23 @@ static void test_left_out(void **state)
     }
 }
 
-static char *bicycle_by(const char *style, double effort, const char *language, tr_error *err)
+static tr_system *bicycle(tr_error *err)
 {
     tr_derive_options how = tr_derive_defaults();
-    tr_equations_options o = tr_equations_defaults();
     how.name_gravity = 1;
-    o.style = style, o.effort = effort, o.language = language;
     tr_model *m = tr_model_read(MODELS_DIR "/bicycle.yaml", err);
     tr_system *system = tr_derive(m, &how, err);
+    tr_model_free(m);
+    return system;
+}
+
+static char *bicycle_by(const char *style, double effort, const char *language, tr_error *err)
+{
+    tr_equations_options o = tr_equations_defaults();
+    o.style = style, o.effort = effort, o.language = language;
+    tr_system *system = bicycle(err);
     char *text = tr_equations_text(system, &o, err);
     tr_system_free(system);
-    tr_model_free(m);
     return text;
 }
 
@@ -659,16 +665,20 @@ static void test_staged(void **state)
         {"", "html", "<h3>fork_body, velocities (13 operations)</h3>\n"},
         {"", "markdown", "### fork\\_body, velocities (13 operations)\n\n$$"},
     };
+    char *text = NULL;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         tr_error err = {0};
-        char *text = bicycle_by(rows[i][0], 1, rows[i][1], &err);
-        char *again = bicycle_by(rows[i][0], 1, rows[i][1], &err);
+        const bool is_new = i == 0 || strcmp(rows[i][0], rows[i - 1][0]) != 0 ||
+                            strcmp(rows[i][1], rows[i - 1][1]) != 0;
+        if (is_new) tr_text_free(text), text = bicycle_by(rows[i][0], 1, rows[i][1], &err);
         if (!text) fail_msg("%s", err.text);
         if (!strstr(text, rows[i][2])) fail_msg("%s is not in\n%s", rows[i][2], text);
+        if (i > 0) continue;
+        char *again = bicycle_by(rows[i][0], 1, rows[i][1], &err);
         assert_string_equal(text, again);
-        tr_text_free(text);
         tr_text_free(again);
     }
+    tr_text_free(text);
 }
 
 // With less work less is found, and that is said.

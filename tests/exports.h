@@ -33,7 +33,7 @@ typedef struct Exported {
     void (*speeds)(double t, double *x, const double *u, const double *p, double *w);
     void (*project)(double t, double *x, const double *u, const double *p, const int *mode,
                     double *w);
-    int (*step)(double t, double h, double *x, const double *u, const double *p, const int *mode,
+    int (*step)(double t, double h, double *x, const double *u, const double *p, int *mode,
                 double *w);
     const int *row, *column;
     const struct ExportedName {

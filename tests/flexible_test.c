@@ -108,14 +108,14 @@ static void test_sweep(void **state)
     tr_system *system = system_called("flexible_mast", "still");
     static const double ranges[][3] = {{40, 52, 2}, {46, 47, 0.1}, {46.2, 46.4, 0.02}};
     for (int i = 0; i < 3; i++) { // also where it is nearly gone all along
-        tr_sweep *sweep =
-            tr_sweep_new(system, "EI", ranges[i][0], ranges[i][1], ranges[i][2], &err);
+        tr_locus *sweep =
+            tr_locus_new(system, "EI", ranges[i][0], ranges[i][1], ranges[i][2], &err);
         if (!sweep) fail_msg("%s", err.text);
         assert_int_equal(sweep->critical_count, 1);
         print_message("buckles at EI = %.9g\n", sweep->critical[0].value);
         assert_close(sweep->critical[0].value, 46.247487, 1e-6);
         assert_true(sweep->critical[0].frequency == 0);
-        tr_sweep_free(sweep);
+        tr_locus_free(sweep);
     }
     tr_system_free(system);
 }

@@ -134,7 +134,7 @@ static void test_linear(void **state)
     snprintf(by_law, sizeof by_law, ARM, "0", "k*cos(a)");
     tr_system *one = must(by_law, control_a);
     for (int i = 0; i < 2; i++) { // also where a sweep puts another value
-        tr_sweep *sweep = tr_sweep_new(one, "k", 2, 7, 5, &err);
+        tr_locus *sweep = tr_locus_new(one, "k", 2, 7, 5, &err);
         snprintf(value, sizeof value, "%.17g", (i ? 7 : 2) * cos(0.3));
         snprintf(by_input, sizeof by_input, ARM, value, "u");
         tr_system *other = must(by_input, NULL);
@@ -153,7 +153,7 @@ static void test_linear(void **state)
         }
         tr_linear_free(linear);
         tr_system_free(other);
-        tr_sweep_free(sweep);
+        tr_locus_free(sweep);
     }
     tr_system_free(one);
 }

@@ -485,15 +485,15 @@ static bool linear_job(tr_error *err)
         good = good && words && tr_linearise_write(system, &o, files[i], err);
         tr_text_free(words);
     }
-    tr_sweep *sweep = tr_sweep_new(system, "c", -0.1, 0.2, 0.1, err);
+    tr_locus *sweep = tr_locus_new(system, "c", -0.1, 0.2, 0.1, err);
     assert_true(!sweep || sweep->critical_count == 1);
-    good = good && tr_sweep_plot(sweep, NULL, files[2], err);
+    good = good && tr_locus_plot(sweep, NULL, files[2], err);
     for (int i = 0; i < 2; i++) {
-        char *words = tr_sweep_text(sweep, i, err);
+        char *words = tr_locus_text(sweep, i, err);
         good = good && words;
         tr_text_free(words);
     }
-    tr_sweep_free(sweep);
+    tr_locus_free(sweep);
     const tr_compile_options options = {.size = sizeof options, .parameters = "c"};
     tr_program *slopes = good ? compile_reduced(system, "wdot wdot_p", &options, err) : NULL;
     good = slopes != NULL;
@@ -995,7 +995,7 @@ static void sweep_some(bool (*job)(tr_error *), long most)
 #if defined(TR_COVERAGE) || defined(TR_FULL)
 #define MOST_CALLS LONG_MAX
 #else
-#define MOST_CALLS (SLOW_BUILD ? 250 : 2000) // all of them take minutes
+#define MOST_CALLS (SLOW_BUILD ? 250 : 600) // all of them take minutes
 #endif
 
 static void sweep(bool (*job)(tr_error *)) { sweep_some(job, MOST_CALLS); }
@@ -1060,14 +1060,11 @@ static void test_bounces(void **state) { (void)state, sweep(bounce_job); }
 static void test_implicit_steps(void **state) { (void)state, sweep(implicit_job); }
 static void test_jumps(void **state) { (void)state, sweep(jumps_job); }
 static void test_batch(void **state) { (void)state, sweep(batch_job); }
-static void test_lqr(void **state) { (void)state, sweep_some(lqr_job, SLOW_BUILD ? 15 : 150); }
+static void test_lqr(void **state) { (void)state, sweep_some(lqr_job, SLOW_BUILD ? 15 : 50); }
 
-static void test_fit(void **state) { (void)state, sweep_some(fit_job, SLOW_BUILD ? 15 : 150); }
+static void test_fit(void **state) { (void)state, sweep_some(fit_job, SLOW_BUILD ? 15 : 50); }
 
-static void test_circle(void **state)
-{
-    (void)state, sweep_some(circle_job, SLOW_BUILD ? 12 : 120);
-}
+static void test_circle(void **state) { (void)state, sweep_some(circle_job, SLOW_BUILD ? 12 : 40); }
 
 static void test_runs(void **state)
 {
@@ -1075,7 +1072,7 @@ static void test_runs(void **state)
     for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
         run = &runs[i];
         print_message("%s %s: ", run->model, run->method);
-        sweep_some(run_job, SLOW_BUILD ? 12 : 120);
+        sweep_some(run_job, SLOW_BUILD ? 12 : 40);
     }
 }
 

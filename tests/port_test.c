@@ -404,7 +404,7 @@ static void test_modes_are_no_settings(void **state)
     assert_string_equal(err.text,
                         "'turn' is part of the state: only parameters and inputs can be set");
     err = (tr_error){0};
-    assert_null(tr_sweep_new(s, "contact.rim.closed", 0, 1, 0.1, &err));
+    assert_null(tr_locus_new(s, "contact.rim.closed", 0, 1, 0.1, &err));
     assert_contains(err.text, "is the mode of a contact");
     err = (tr_error){0};
     tr_simulate_options o = tr_simulate_defaults(s);

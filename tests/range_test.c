@@ -525,18 +525,18 @@ static void test_sweeps(void **state)
     (void)state;
     tr_error err = {0};
     tr_system *s = derived(model_from(ranged), NULL);
-    tr_sweep *sweep = tr_sweep_new(s, "m", 0.5, 2, 0.5, &err);
+    tr_locus *sweep = tr_locus_new(s, "m", 0.5, 2, 0.5, &err);
     if (!sweep) fail_msg("%s", err.text);
     assert_int_equal(sweep->rows, 4);
-    tr_sweep_free(sweep);
-    assert_null(tr_sweep_new(s, "m", 0.5, 2.5, 0.5, &err));
+    tr_locus_free(sweep);
+    assert_null(tr_locus_new(s, "m", 0.5, 2.5, 0.5, &err));
     assert_string_equal(
         err.text, "the parameter 'm' is 2.5 kg, and its range is 0.5 to 2 kg, with 'm' = 2.5");
     err = (tr_error){0};
-    assert_null(tr_sweep_new(s, "m", 0.25, 1, 0.25, &err));
+    assert_null(tr_locus_new(s, "m", 0.25, 1, 0.25, &err));
     assert_says(err.text, "the parameter 'm' is 0.25 kg");
     err = (tr_error){0};
-    assert_null(tr_sweep_new(s, "l", 0.2, 1, 0.1, &err)); // what follows from it
+    assert_null(tr_locus_new(s, "l", 0.2, 1, 0.1, &err)); // what follows from it
     assert_says(err.text, "the parameter 'I' is 1 kg m^2, and its range is up to 0.6 kg m^2");
     tr_system_free(s);
 }
@@ -578,7 +578,7 @@ static void test_steady(void **state)
     tr_steady_options trim = tr_steady_defaults();
     holds[0] = "angle=0.3", holds[1] = "cart_rate=0";
     trim.free = "twist", trim.holds = holds, trim.hold_count = 2;
-    assert_null(tr_sweep_trimmed(s, "m", 1, 2, 0.1, &trim, &err));
+    assert_null(tr_locus_trimmed(s, "m", 1, 2, 0.1, &trim, &err));
     assert_says(err.text,
                 "at m = 1.4: the steady motion at m = 1.4 is out of a range: the input 'twist'");
     tr_system_free(s);

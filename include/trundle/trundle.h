@@ -763,7 +763,7 @@ typedef struct tr_critical {
 
 // Eigenvalues against a parameter or input. Symmetries are left out, and so are eigenvalues that
 // are zero all along.
-typedef struct tr_sweep {
+typedef struct tr_locus {
     const char *name;      // of the parameter; lives as long as the system
     size_t rows, count;    // values of the parameter, eigenvalues
     double *values;        // of the parameter
@@ -775,17 +775,17 @@ typedef struct tr_sweep {
     size_t mode_count;
     size_t *mode;       // of each eigenvalue
     const char **names; // of each mode, by what moves: "weave", "travel and bounce"
-} tr_sweep;
+} tr_locus;
 
 // At from, from + step, ... to; at each value the initial conditions are solved again. The system
 // keeps its own value. TR_USAGE when there is no such parameter or input.
-tr_sweep *tr_sweep_new(const tr_system *system, const char *name, double from, double to,
+tr_locus *tr_locus_new(const tr_system *system, const char *name, double from, double to,
                        double step, tr_error *err);
-void tr_sweep_free(tr_sweep *sweep);
+void tr_locus_free(tr_locus *locus);
 // As CSV or JSON.
-char *tr_sweep_text(const tr_sweep *sweep, bool json, tr_error *err);
+char *tr_locus_text(const tr_locus *locus, bool json, tr_error *err);
 // Real and imaginary parts as SVG, into a file or "-"; the title may be NULL.
-bool tr_sweep_plot(const tr_sweep *sweep, const char *title, const char *path, tr_error *err);
+bool tr_locus_plot(const tr_locus *locus, const char *title, const char *path, tr_error *err);
 
 // ---- steady motions ------------------------------------------------------------------------
 
@@ -842,10 +842,10 @@ typedef struct tr_family_summary {
 bool tr_steady_sweep(const tr_system *system, const tr_steady_options *options,
                      tr_family_summary *summary, tr_error *err);
 
-// As tr_sweep_new, at steady motions: each is found from that of the value before, with what `trim`
+// As tr_locus_new, at steady motions: each is found from that of the value before, with what `trim`
 // of the options chose at the first one. Their `sweep`, `output` and `form` are not used. TR_FAILED
 // where there is none.
-tr_sweep *tr_sweep_trimmed(const tr_system *system, const char *name, double from, double to,
+tr_locus *tr_locus_trimmed(const tr_system *system, const char *name, double from, double to,
                            double step, const tr_steady_options *options, tr_error *err);
 
 // ---- settling ------------------------------------------------------------------------------

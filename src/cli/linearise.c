@@ -36,7 +36,7 @@ static bool take_range(const char *text, Range *range)
     return good;
 }
 
-static void list_critical(const tr_sweep *sweep, int digits)
+static void list_critical(const tr_locus *sweep, int digits)
 {
     for (size_t i = 0; i < sweep->critical_count; i++) {
         const tr_critical *c = &sweep->critical[i];
@@ -53,7 +53,7 @@ static void list_critical(const tr_sweep *sweep, int digits)
 }
 
 // Which columns are of which mode
-static void list_modes(const tr_sweep *sweep)
+static void list_modes(const tr_locus *sweep)
 {
     for (size_t m = 0; m < sweep->mode_count; m++) {
         size_t first = sweep->count, last = 0;
@@ -70,7 +70,7 @@ static void list_modes(const tr_sweep *sweep)
 }
 
 // Starts that are not steady: how many, and the worst
-static void list_unsteady(const tr_sweep *sweep)
+static void list_unsteady(const tr_locus *sweep)
 {
     size_t count = 0, worst = 0;
     for (size_t i = 0; i < sweep->rows; i++) {
@@ -87,20 +87,20 @@ static void list_unsteady(const tr_sweep *sweep)
 }
 
 // To -o, what its name says, and to --plot
-static int write_sweep(const Options *options, const tr_sweep *sweep)
+static int write_sweep(const Options *options, const tr_locus *sweep)
 {
     tr_error err = {0};
     const bool drawn = cli_ends_with(options->output, ".svg");
     char title[300];
     snprintf(title, sizeof title, "eigenvalues against %s", sweep->name);
-    if (drawn && tr_sweep_plot(sweep, title, options->output, &err))
+    if (drawn && tr_locus_plot(sweep, title, options->output, &err))
         cli_written(options, options->output);
-    if (options->picture && tr_sweep_plot(sweep, title, options->picture, &err))
+    if (options->picture && tr_locus_plot(sweep, title, options->picture, &err))
         cli_written(options, options->picture);
     if (err.status) return cli_complain(NULL, &err);
     if (drawn) return 0;
     const bool json = options->json || cli_ends_with(options->output, ".json");
-    return cli_print(options, tr_sweep_text(sweep, json, &err), &err);
+    return cli_print(options, tr_locus_text(sweep, json, &err), &err);
 }
 
 // The parameter is set to the first value, so that also one that follows from others may be swept.
@@ -125,10 +125,10 @@ static int sweep(const Options *options)
     tr_system *system = cli_system(&own, &status);
     if (!system) return status;
     const tr_steady_options how = cli_steady_options(options);
-    tr_sweep *found =
+    tr_locus *found =
         options->trim
-            ? tr_sweep_trimmed(system, range.name, range.from, range.to, range.step, &how, &err)
-            : tr_sweep_new(system, range.name, range.from, range.to, range.step, &err);
+            ? tr_locus_trimmed(system, range.name, range.from, range.to, range.step, &how, &err)
+            : tr_locus_new(system, range.name, range.from, range.to, range.step, &err);
     if (found) {
         status = write_sweep(options, found);
         if (!status && !options->quiet) {
@@ -138,7 +138,7 @@ static int sweep(const Options *options)
         }
     } else
         status = cli_complain(options->model, &err);
-    tr_sweep_free(found);
+    tr_locus_free(found);
     tr_system_free(system);
     return status;
 }

@@ -398,6 +398,11 @@ static uint32_t start_room(const Printer *p)
     return most + p->code->u.count + p->code->x.count + 2;
 }
 
+static const char reduced_failures[] =
+    "2: other velocities\n   should be independent here, which this code cannot change: its "
+    "numbers "
+    "lose digits from here on\n   (not looked at in single precision).";
+
 static void write_header(const Printer *p, Buffer *out)
 {
     const Export *code = p->code;
@@ -411,7 +416,7 @@ static void write_header(const Printer *p, Buffer *out)
     write_title(p, out);
     snprintf(sizes, sizeof sizes,
              "    @NAME@_NX = %u, @NAME@_NU = %u, @NAME@_NP = %u, @NAME@_NY = %u, @NAME@_NM = %u,\n"
-             "    @NAME@_NJ = %u, @NAME@_NWORK = %u",
+             "    @NAME@_NZ = 0, @NAME@_NJ = %u, @NAME@_NWORK = %u",
              code->x.count, code->u.count, code->p.count, code->y.count, code->latches.count,
              code->part[PART_JACOBIAN].count, room + 5 * code->x.count);
     Buffer indices = {0}, filled = {0};
@@ -437,6 +442,8 @@ static void write_header(const Printer *p, Buffer *out)
                           {"slopes", slopes.at ? slopes.at : ""},
                           {"second", second.at ? second.at : ""},
                           {"indices", indices.at ? indices.at : ""},
+                          {"modes", ""},
+                          {"failures", reduced_failures},
                           {NULL, NULL}};
     fill_in(p, out, tr_embedded_c_header(), marks);
     out->failed = out->failed || indices.failed || filled.failed;

@@ -71,8 +71,8 @@ typedef struct Placer {
     bool (*place)(void *owner, double value, double *inputs, uint32_t count, tr_error *err);
     void *owner;
 } Placer;
-// As tr_sweep_new; NULL: at the initial states.
-tr_sweep *tr_sweep_placed(const tr_system *system, const char *name, double from, double to,
+// As tr_locus_new; NULL: at the initial states.
+tr_locus *tr_locus_placed(const tr_system *system, const char *name, double from, double to,
                           double step, const Placer *placer, tr_error *err);
 
 #endif

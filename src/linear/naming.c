@@ -28,7 +28,7 @@ enum { MODE_NAME = 140 };
 
 struct Naming {
     System *system;
-    const tr_sweep *sweep;
+    const tr_locus *locus;
     uint32_t steering; // the velocity, or NO_INPUT
     uint32_t bases;
     double *shares;    // by eigenvalue, by input
@@ -83,7 +83,7 @@ static void find_steering(Naming *n, Lineariser *l, tr_error *err)
 // The eigenvalue that is its conjugate in more than half of the rows
 static void find_partners(Naming *n)
 {
-    const tr_sweep *w = n->sweep;
+    const tr_locus *w = n->locus;
     for (uint32_t k = 0; k < w->count; k++) {
         uint32_t most = 0;
         n->partner[k] = k;
@@ -106,12 +106,12 @@ static void find_partners(Naming *n)
         if (n->partner[n->partner[k]] != k) n->partner[k] = k;
 }
 
-Naming *tr_naming_new(Lineariser *l, const tr_sweep *sweep, tr_error *err)
+Naming *tr_naming_new(Lineariser *l, const tr_locus *locus, tr_error *err)
 {
     Naming *n = calloc(1, sizeof *n);
     if (!n) return tr_fail_memory(err), NULL;
-    n->system = tr_lineariser_system(l), n->sweep = sweep;
-    const size_t count = sweep->count;
+    n->system = tr_lineariser_system(l), n->locus = locus;
+    const size_t count = locus->count;
     n->shares = calloc(count * n->system->input_count + 1, sizeof *n->shares);
     n->partner = calloc(count + 1, sizeof *n->partner);
     n->turning = calloc(count + 1, sizeof *n->turning);
@@ -155,8 +155,8 @@ bool tr_naming_add(Naming *n, const Linear *linear, size_t row, tr_error *err)
 {
     Modes *m = tr_modes_new(linear, err);
     if (!m) return false;
-    for (uint32_t k = 0; m->count && k < n->sweep->count; k++) {
-        const uint32_t at = mode_of(m, n->sweep->eigenvalues + 2 * (row * n->sweep->count + k));
+    for (uint32_t k = 0; m->count && k < n->locus->count; k++) {
+        const uint32_t at = mode_of(m, n->locus->eigenvalues + 2 * (row * n->locus->count + k));
         for (uint32_t i = 0; i < linear->states; i++) {
             const uint32_t of = tr_system_outer_input(n->system, linear->state_of[i]);
             n->shares[(size_t)k * n->system->input_count + of] +=
@@ -235,7 +235,7 @@ static void name_by_shares(const Naming *n, uint32_t k, char out[MODE_NAME])
         snprintf(out, MODE_NAME, "%s", a);
 }
 
-static bool oscillates(const Naming *n, uint32_t k) { return 2 * n->turning[k] > n->sweep->rows; }
+static bool oscillates(const Naming *n, uint32_t k) { return 2 * n->turning[k] > n->locus->rows; }
 
 static double steer_share(const Naming *n, uint32_t k) { return shares_of(n, k)[n->steering]; }
 
@@ -255,7 +255,7 @@ static Classics find_classics(const Naming *n)
     uint32_t pairs = 0, most = 0;
     bool rolls = false;
     if (n->steering == NO_INPUT || n->bases != 1) return c;
-    for (uint32_t k = 0; k < n->sweep->count; k++) {
+    for (uint32_t k = 0; k < n->locus->count; k++) {
         const bool first = k <= n->partner[k];
         const double roll = base_share(n, k, "wx");
         rolls = rolls || roll > 0;
@@ -263,14 +263,14 @@ static Classics find_classics(const Naming *n)
             pairs++;
             if (c.wobble == NO_INPUT || steer_share(n, k) > steer_share(n, c.wobble)) c.wobble = k;
         }
-        if (10 * n->turning[k] <= n->sweep->rows && roll >= largest_share(n, k, NO_INPUT, &most) &&
+        if (10 * n->turning[k] <= n->locus->rows && roll >= largest_share(n, k, NO_INPUT, &most) &&
             (c.capsize == NO_INPUT || roll > base_share(n, c.capsize, "wx")))
             c.capsize = k;
     }
     if (!rolls) return (Classics){NO_INPUT, NO_INPUT, NO_INPUT};
     if (pairs < 2 || steer_share(n, c.wobble) < largest_share(n, c.wobble, NO_INPUT, &most))
         c.wobble = NO_INPUT;
-    for (uint32_t k = 0; k < n->sweep->count; k++)
+    for (uint32_t k = 0; k < n->locus->count; k++)
         if (k <= n->partner[k] && oscillates(n, k) && is_lateral(n, k) && k != c.wobble &&
             (c.weave == NO_INPUT || n->speed[k] < n->speed[c.weave]))
             c.weave = k;
@@ -302,24 +302,24 @@ static void tell_apart(char (*names)[MODE_NAME], size_t count)
     }
 }
 
-bool tr_naming_finish(const Naming *n, tr_sweep *sweep, tr_error *err)
+bool tr_naming_finish(const Naming *n, tr_locus *locus, tr_error *err)
 {
     const Classics classics = find_classics(n);
-    const size_t count = sweep->count;
+    const size_t count = locus->count;
     char(*names)[MODE_NAME] = calloc(count + 1, sizeof *names);
-    sweep->mode = calloc(count + 1, sizeof *sweep->mode);
-    if (!names || !sweep->mode) return free(names), tr_fail_memory(err), false;
+    locus->mode = calloc(count + 1, sizeof *locus->mode);
+    if (!names || !locus->mode) return free(names), tr_fail_memory(err), false;
     for (uint32_t k = 0; k < count; k++) {
-        sweep->mode[k] = n->partner[k] < k ? sweep->mode[n->partner[k]] : sweep->mode_count++;
-        if (n->partner[k] >= k) name_mode(n, &classics, k, names[sweep->mode[k]]);
+        locus->mode[k] = n->partner[k] < k ? locus->mode[n->partner[k]] : locus->mode_count++;
+        if (n->partner[k] >= k) name_mode(n, &classics, k, names[locus->mode[k]]);
     }
-    tell_apart(names, sweep->mode_count);
+    tell_apart(names, locus->mode_count);
     // the list of names, and behind it the names
-    sweep->names = malloc((count + 1) * (sizeof *sweep->names + sizeof *names));
-    char(*kept)[MODE_NAME] = sweep->names ? (void *)(sweep->names + count + 1) : NULL;
-    for (size_t i = 0; kept && i < sweep->mode_count; i++) {
+    locus->names = malloc((count + 1) * (sizeof *locus->names + sizeof *names));
+    char(*kept)[MODE_NAME] = locus->names ? (void *)(locus->names + count + 1) : NULL;
+    for (size_t i = 0; kept && i < locus->mode_count; i++) {
         memcpy(kept[i], names[i], MODE_NAME);
-        sweep->names[i] = kept[i];
+        locus->names[i] = kept[i];
     }
     free(names);
     if (!kept) tr_fail_memory(err);

@@ -170,7 +170,7 @@ static bool place(void *owner, double value, double *inputs, uint32_t count, tr_
     return true;
 }
 
-tr_sweep *tr_sweep_trimmed(const tr_system *system, const char *name, double from, double to,
+tr_locus *tr_locus_trimmed(const tr_system *system, const char *name, double from, double to,
                            double step, const tr_steady_options *options, tr_error *err)
 {
     tr_error local = {0};
@@ -183,13 +183,13 @@ tr_sweep *tr_sweep_trimmed(const tr_system *system, const char *name, double fro
     tr_buffer_print(&swept, "%s=0:1:1", name);
     o.sweep = swept.at, o.trim = true;
     Trim t = {.p = swept.failed ? NULL : tr_steady_open(system, &o, err)};
-    tr_sweep *sweep = NULL;
+    tr_locus *sweep = NULL;
     if (t.p) {
         t.u = calloc(t.p->unknowns + 1u, sizeof *t.u);
         t.inputs = calloc(t.p->system->input_count + 1u, sizeof *t.inputs);
     }
     if (t.u && t.inputs)
-        sweep = tr_sweep_placed(system, name, from, to, step, &(Placer){place, &t}, err);
+        sweep = tr_locus_placed(system, name, from, to, step, &(Placer){place, &t}, err);
     else
         tr_fail_memory(err); // unless there are words already
     tr_buffer_free(&swept);

@@ -11,14 +11,14 @@
 #include <string.h>
 
 typedef struct Locus {
-    const tr_sweep *sweep;
+    const tr_locus *locus;
     Arena arena;
     double low[2], high[2]; // of the parts
 } Locus;
 
 static bool add_mode(Locus *l, size_t mode, int part, Curve *curve)
 {
-    const tr_sweep *s = l->sweep;
+    const tr_locus *s = l->locus;
     size_t eigenvalues = 0, at = 0;
     for (size_t k = 0; k < s->count; k++) eigenvalues += s->mode[k] == mode;
     const size_t rows = eigenvalues * (s->rows + 1);
@@ -54,7 +54,7 @@ static bool add_critical(Locus *l, const tr_critical *critical, int part, Curve 
 
 static bool fill_panel(Locus *l, int part, Panel *panel)
 {
-    const tr_sweep *s = l->sweep;
+    const tr_locus *s = l->locus;
     const size_t count = s->mode_count + s->critical_count;
     Curve *curves = tr_arena_alloc(&l->arena, count + 1, sizeof *curves);
     bool good = curves != NULL;
@@ -66,28 +66,28 @@ static bool fill_panel(Locus *l, int part, Panel *panel)
     return good;
 }
 
-bool tr_sweep_plot(const tr_sweep *sweep, const char *title, const char *path, tr_error *err)
+bool tr_locus_plot(const tr_locus *locus, const char *title, const char *path, tr_error *err)
 {
     tr_error local = {0};
     if (!err) err = &local;
-    if (!sweep || has_failed(err)) return false;
-    Locus locus = {.sweep = sweep};
+    if (!locus || has_failed(err)) return false;
+    Locus l = {.locus = locus};
     Panel panels[2];
     Buffer svg = {0};
-    if (!sweep->count) {
+    if (!locus->count) {
         tr_fail(err, TR_FAILED, (Place){0}, "there are no eigenvalues to draw: all are zero");
-    } else if (fill_panel(&locus, 0, &panels[0]) && fill_panel(&locus, 1, &panels[1])) {
+    } else if (fill_panel(&l, 0, &panels[0]) && fill_panel(&l, 1, &panels[1])) {
         const Figure figure = {.title = title,
                                .subject = "eigenvalues",
                                .panels = panels,
                                .count = 2,
-                               .x_label = sweep->name,
+                               .x_label = locus->name,
                                .is_tight = true};
         tr_figure_draw(&figure, &svg, err);
     } else
         tr_fail_memory(err);
     if (!has_failed(err) && svg.at) tr_write_text(path, svg.at, err);
     tr_buffer_free(&svg);
-    tr_arena_free(&locus.arena);
+    tr_arena_free(&l.arena);
     return !has_failed(err);
 }

@@ -31,7 +31,7 @@ static void finds_the_critical_speeds(void **state)
     (void)state;
     tr_error err = {0};
     tr_system *system = bicycle(NULL);
-    tr_sweep *sweep = tr_sweep_new(system, "speed0", 0, 10, 0.05, &err);
+    tr_locus *sweep = tr_locus_new(system, "speed0", 0, 10, 0.05, &err);
     if (!sweep) fail_msg("%s", err.text);
     assert_int_equal(sweep->rows, 201);
     assert_int_equal(sweep->count, 4);
@@ -50,13 +50,13 @@ static void finds_the_critical_speeds(void **state)
     assert_true((before[0] > 0) != (after[0] > 0));
     assert_true((hurwitz(weave->value - 1e-9) > 0) != (hurwitz(weave->value + 1e-9) > 0));
     // a coarse sweep that steps over both finds the same
-    tr_sweep *coarse = tr_sweep_new(system, "speed0", 3.1, 9.1, 2, &err);
+    tr_locus *coarse = tr_locus_new(system, "speed0", 3.1, 9.1, 2, &err);
     assert_non_null(coarse);
     assert_int_equal(coarse->critical_count, 2);
     assert_close(coarse->critical[0].value, weave->value, 1e-12);
     assert_close(coarse->critical[1].value, capsize->value, 1e-12);
-    tr_sweep_free(coarse);
-    tr_sweep_free(sweep);
+    tr_locus_free(coarse);
+    tr_locus_free(sweep);
     tr_system_free(system);
 }
 
@@ -67,7 +67,7 @@ static void follows_eigenvalues(void **state)
     (void)state;
     tr_error err = {0};
     tr_system *system = bicycle(NULL);
-    tr_sweep *sweep = tr_sweep_new(system, "speed0", 0.1, 10, 0.1, &err);
+    tr_locus *sweep = tr_locus_new(system, "speed0", 0.1, 10, 0.1, &err);
     if (!sweep) fail_msg("%s", err.text);
     const size_t n = sweep->count;
     int splits = 0;
@@ -93,7 +93,7 @@ static void follows_eigenvalues(void **state)
     }
     tr_linear_free(l);
     tr_system_free(single);
-    tr_sweep_free(sweep);
+    tr_locus_free(sweep);
     tr_system_free(system);
 }
 
@@ -144,34 +144,34 @@ static void finds_closed_forms(void **state)
     (void)state;
     tr_error err = {0};
     tr_system *system = system_from(pole);
-    tr_sweep *sweep = tr_sweep_new(system, "k", 1, 20, 0.5, &err);
+    tr_locus *sweep = tr_locus_new(system, "k", 1, 20, 0.5, &err);
     if (!sweep) fail_msg("%s", err.text);
     assert_int_equal(sweep->critical_count, 1);
     assert_close(sweep->critical[0].value, 2 * 9.81 * 0.5, 1e-13);
     assert_true(sweep->critical[0].frequency == 0);
     assert_false(sweep->critical[0].is_onset);
-    tr_sweep_free(sweep);
+    tr_locus_free(sweep);
     // the same by the input that adds to it, on a row and between rows
-    sweep = tr_sweep_new(system, "more", 0, 17.62, 2.2025, &err);
+    sweep = tr_locus_new(system, "more", 0, 17.62, 2.2025, &err);
     if (!sweep) fail_msg("%s", err.text);
     assert_int_equal(sweep->critical_count, 1);
     assert_close(sweep->critical[0].value, 8.81, 1e-12);
-    tr_sweep_free(sweep);
+    tr_locus_free(sweep);
     tr_system_free(system);
     system = system_set(model_from(pole), NULL, "k=20");
-    sweep = tr_sweep_new(system, "c", 0, 1, 0.07, &err);
+    sweep = tr_locus_new(system, "c", 0, 1, 0.07, &err);
     if (!sweep) fail_msg("%s", err.text);
     assert_int_equal(sweep->rows, 15);
     assert_int_equal(sweep->critical_count, 1);
     assert_close(sweep->critical[0].value, 0.3, 1e-13);
     assert_close(sweep->critical[0].frequency, sqrt((20 - 9.81) / 0.5), 1e-12);
     assert_false(sweep->critical[0].is_onset);
-    tr_sweep_free(sweep);
+    tr_locus_free(sweep);
     // nothing changes where there is no damping: what is left is rounding
-    sweep = tr_sweep_new(system, "m", 0.1, 2, 0.1, &err);
+    sweep = tr_locus_new(system, "m", 0.1, 2, 0.1, &err);
     if (!sweep) fail_msg("%s", err.text);
     assert_int_equal(sweep->critical_count, 0);
-    tr_sweep_free(sweep);
+    tr_locus_free(sweep);
     tr_system_free(system);
 }
 
@@ -186,7 +186,7 @@ static void lets_eigenvalues_pass(void **state)
         "0.2}, mass: 1}\n"
         "  two: {joint: {type: prismatic, axis: \"1, 0, 0\", coordinate: b, stiffness: 4, damping: "
         "0.4}, mass: 1}\n");
-    tr_sweep *sweep = tr_sweep_new(system, "k", 1, 9, 0.37, &err);
+    tr_locus *sweep = tr_locus_new(system, "k", 1, 9, 0.37, &err);
     if (!sweep) fail_msg("%s", err.text);
     int still = 0;
     for (size_t b = 0; b < sweep->count; b++) {
@@ -203,7 +203,7 @@ static void lets_eigenvalues_pass(void **state)
         still += most < 1e-12;
     }
     assert_int_equal(still, 2);
-    tr_sweep_free(sweep);
+    tr_locus_free(sweep);
     tr_system_free(system);
 }
 
@@ -213,7 +213,7 @@ static void check_refusal(tr_system *system, const char *name, double from, doub
                           const char *words)
 {
     tr_error err = {0};
-    assert_null(tr_sweep_new(system, name, from, to, step, &err));
+    assert_null(tr_locus_new(system, name, from, to, step, &err));
     if (!strstr(err.text, words)) fail_msg("'%s' has no '%s'", err.text, words);
     assert_int_equal(err.status, TR_USAGE);
 }
@@ -233,7 +233,7 @@ static void refuses(void **state)
     check_refusal(system, "k", 0, 1, (double)NAN, "a number");
     check_refusal(system, "k", 0, 1, 1e-9, "at most");
     tr_error err = {0};
-    assert_null(tr_sweep_new(system, "m", 0, 1, 0.5, &err)); // no mass, no acceleration
+    assert_null(tr_locus_new(system, "m", 0, 1, 0.5, &err)); // no mass, no acceleration
     assert_int_equal(err.status, TR_FAILED);
     assert_non_null(strstr(err.text, "at m = 0: "));
     tr_linear *l = linear_of(system, false);
@@ -247,7 +247,7 @@ static void refuses(void **state)
 
 // ---- at steady motions ---------------------------------------------------------------------
 
-static size_t mode_called(const tr_sweep *sweep, const char *name)
+static size_t mode_called(const tr_locus *sweep, const char *name)
 {
     const size_t at = tr_find_name(sweep->names, sweep->mode_count, name);
     if (at == sweep->mode_count) fail_msg("no mode is called '%s'", name);
@@ -260,7 +260,7 @@ static void trims(void **state)
     (void)state;
     tr_error err = {0};
     tr_system *system = system_of(model_reported("moto"), "straight");
-    tr_sweep *sweep = tr_sweep_trimmed(system, "v0", 5, 60, 5, NULL, &err);
+    tr_locus *sweep = tr_locus_trimmed(system, "v0", 5, 60, 5, NULL, &err);
     if (!sweep) fail_msg("%s", err.text);
     assert_int_equal(sweep->rows, 12);
     assert_int_equal(sweep->count, 15);
@@ -283,7 +283,7 @@ static void trims(void **state)
         }
         tr_steady_free(steady);
     }
-    tr_sweep_free(sweep);
+    tr_locus_free(sweep);
     tr_system_free(system);
 }
 
@@ -293,7 +293,7 @@ static void names_modes(void **state)
     (void)state;
     tr_error err = {0};
     tr_system *system = system_of(model_called("bicycle"), "straight");
-    tr_sweep *sweep = tr_sweep_new(system, "speed0", 1, 10, 0.5, &err);
+    tr_locus *sweep = tr_locus_new(system, "speed0", 1, 10, 0.5, &err);
     assert_non_null(sweep);
     assert_int_equal(sweep->mode_count, 3);
     const size_t weave = mode_called(sweep, "weave"), capsize = mode_called(sweep, "capsize");
@@ -305,7 +305,7 @@ static void names_modes(void **state)
         if (sweep->mode[k] == capsize) assert_true(last[1] == 0 && last[0] > 0); // beyond 6.02 m/s
     }
     assert_int_equal(pairs, 2);
-    tr_sweep_free(sweep);
+    tr_locus_free(sweep);
     tr_system_free(system);
 }
 
@@ -318,7 +318,7 @@ static void tells_directions(void **state)
     tr_system *system = system_of(model_called("motorcycle"), NULL);
     for (int i = 0; i < 2; i++) {
         tr_error err = {0};
-        tr_sweep *sweep = tr_sweep_trimmed(system, "speed0", 5, 6, steps[i], NULL, &err);
+        tr_locus *sweep = tr_locus_trimmed(system, "speed0", 5, 6, steps[i], NULL, &err);
         if (!sweep) fail_msg("%s", err.text);
         assert_int_equal(sweep->critical_count, 2);
         assert_true(sweep->critical[0].frequency > 0.5 && !sweep->critical[0].is_onset);
@@ -328,7 +328,7 @@ static void tells_directions(void **state)
         for (size_t k = 0; k < 11; k++) // the slow front mode stays what it is
             if (first[2 * k + 1] == 0 && fabs(first[2 * k]) < 0.02)
                 assert_true(last[2 * k + 1] == 0 && fabs(last[2 * k]) < 0.02);
-        tr_sweep_free(sweep);
+        tr_locus_free(sweep);
     }
     tr_system_free(system);
 }
@@ -339,14 +339,14 @@ static void names_no_oscillation_capsize(void **state)
     (void)state;
     tr_error err = {0};
     tr_system *system = system_of(model_called("motorcycle"), NULL);
-    tr_sweep *sweep = tr_sweep_trimmed(system, "speed0", -5, 5, 5, NULL, &err);
+    tr_locus *sweep = tr_locus_trimmed(system, "speed0", -5, 5, 5, NULL, &err);
     if (!sweep) fail_msg("%s", err.text);
     for (size_t k = 0; k < sweep->count; k++) {
         if (strcmp(sweep->names[sweep->mode[k]], "capsize") != 0) continue;
         for (size_t i = 0; i < sweep->rows; i++)
             assert_true(sweep->eigenvalues[2 * (i * sweep->count + k) + 1] == 0);
     }
-    tr_sweep_free(sweep);
+    tr_locus_free(sweep);
     tr_system_free(system);
 }
 
@@ -355,12 +355,12 @@ static void refuses_to_trim(void **state)
     (void)state;
     tr_error err = {0};
     tr_system *system = system_of(model_reported("moto"), "straight");
-    assert_null(tr_sweep_trimmed(system, "nix", 5, 60, 5, NULL, &err));
+    assert_null(tr_locus_trimmed(system, "nix", 5, 60, 5, NULL, &err));
     assert_int_equal(err.status, TR_USAGE);
     err = (tr_error){0};
     tr_steady_options o = tr_steady_defaults();
     o.free = "rider_torque"; // nothing keeps it going
-    assert_null(tr_sweep_trimmed(system, "v0", 5, 60, 5, &o, &err));
+    assert_null(tr_locus_trimmed(system, "v0", 5, 60, 5, &o, &err));
     assert_int_equal(err.status, TR_FAILED);
     tr_system_free(system);
 }

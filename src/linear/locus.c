@@ -154,27 +154,27 @@ static bool is_onset_at(Sampler *s, double from, double to, double value)
     return growing_at(s, fmin(value + beside, to)) > growing_at(s, fmax(value - beside, from));
 }
 
-static void add_critical(tr_sweep *sweep, double value, double frequency, bool is_onset,
+static void add_critical(tr_locus *locus, double value, double frequency, bool is_onset,
                          tr_error *err)
 {
-    for (size_t i = 0; i < sweep->critical_count; i++)
-        if (fabs(sweep->critical[i].value - value) <= 1e-9 * fmax(1, fabs(value)) &&
-            fabs(sweep->critical[i].frequency - frequency) <= 1e-6 * fmax(1, frequency))
+    for (size_t i = 0; i < locus->critical_count; i++)
+        if (fabs(locus->critical[i].value - value) <= 1e-9 * fmax(1, fabs(value)) &&
+            fabs(locus->critical[i].frequency - frequency) <= 1e-6 * fmax(1, frequency))
             return;
     tr_critical *more =
-        realloc(sweep->critical, (sweep->critical_count + 1) * sizeof *sweep->critical);
+        realloc(locus->critical, (locus->critical_count + 1) * sizeof *locus->critical);
     if (!more) {
         tr_fail_memory(err);
         return;
     }
-    sweep->critical = more;
-    size_t at = sweep->critical_count++;
+    locus->critical = more;
+    size_t at = locus->critical_count++;
     for (; at > 0 && more[at - 1].value > value; at--) more[at] = more[at - 1];
     more[at] = (tr_critical){value, frequency, is_onset};
 }
 
 // Where a branch that is `was` at one value and `now` at another passes the axis as a pair
-static void find_pair(Sampler *s, tr_sweep *sweep, double from, double to, const double *was,
+static void find_pair(Sampler *s, tr_locus *locus, double from, double to, const double *was,
                       const double *now)
 {
     if ((was[0] > 0) == (now[0] > 0) || (was[1] <= 0 && now[1] <= 0)) return;
@@ -183,7 +183,7 @@ static void find_pair(Sampler *s, tr_sweep *sweep, double from, double to, const
         stretch.start[part] = was[part], stretch.end[part] = now[part];
     const double value = tr_bracketed_root(real_part_at, &stretch, from, was[0], to, now[0]);
     if (stretch.found[1] > 0) // else it is real, and det R has it
-        add_critical(sweep, value, stretch.found[1], is_onset_at(s, from, to, value), s->err);
+        add_critical(locus, value, stretch.found[1], is_onset_at(s, from, to, value), s->err);
 }
 
 // ---- following -----------------------------------------------------------------------------
@@ -232,17 +232,17 @@ static bool turns_kind(const Front *f, const double *is, uint32_t n)
 }
 
 // Within a step that was halved a branch may pass the axis and come back.
-static void find_inside(Sampler *s, tr_sweep *sweep, const Front *f, const double *is, double at)
+static void find_inside(Sampler *s, tr_locus *locus, const Front *f, const double *is, double at)
 {
     const double limit = CLEAR * largest_of(is, s->count);
     for (uint32_t k = 0; k < s->count && !has_failed(s->err); k++) {
         const double *was = f->values + 2 * k, *now = is + 2 * f->to[k];
-        if (fabs(was[0]) > limit && fabs(now[0]) > limit) find_pair(s, sweep, f->at, at, was, now);
+        if (fabs(was[0]) > limit && fabs(now[0]) > limit) find_pair(s, locus, f->at, at, was, now);
     }
 }
 
 // To the eigenvalues `is` at `at`, by way of values between where that is needed
-static bool advance(Sampler *s, tr_sweep *sweep, Front *f, const double *is, double at,
+static bool advance(Sampler *s, tr_locus *locus, Front *f, const double *is, double at,
                     int halvings)
 {
     const uint32_t n = s->count;
@@ -253,7 +253,7 @@ static bool advance(Sampler *s, tr_sweep *sweep, Front *f, const double *is, dou
     const double middle = f->at + (at - f->at) / 2;
     Sample between;
     if (clear || !halvings || middle == f->at || middle == at) {
-        if (halvings < HALVINGS) find_inside(s, sweep, f, is, at);
+        if (halvings < HALVINGS) find_inside(s, locus, f, is, at);
         move_front(f, is, at, n);
         return !has_failed(s->err);
     }
@@ -262,8 +262,8 @@ static bool advance(Sampler *s, tr_sweep *sweep, Front *f, const double *is, dou
     bool good = values != NULL;
     if (values) {
         fill_up(&between, n, values);
-        good = advance(s, sweep, f, values, middle, halvings - 1) &&
-               advance(s, sweep, f, is, at, halvings - 1);
+        good = advance(s, locus, f, values, middle, halvings - 1) &&
+               advance(s, locus, f, is, at, halvings - 1);
     } else
         tr_fail_memory(s->err);
     free(values);
@@ -272,7 +272,7 @@ static bool advance(Sampler *s, tr_sweep *sweep, Front *f, const double *is, dou
 }
 
 // Sorts each row of the sweep so that a column is one branch.
-static bool follow_all(Sampler *s, tr_sweep *sweep)
+static bool follow_all(Sampler *s, tr_locus *locus)
 {
     const uint32_t n = s->count;
     double *room = calloc(6 * (size_t)n + 1, sizeof *room);
@@ -280,14 +280,14 @@ static bool follow_all(Sampler *s, tr_sweep *sweep)
     bool good = room && f.to;
     if (good) {
         f.slopes = room + 2 * (size_t)n, f.ordered = f.slopes + 2 * (size_t)n;
-        qsort(sweep->eigenvalues, n, 2 * sizeof(double), tr_compare_growth);
-        memcpy(f.values, sweep->eigenvalues, 2 * (size_t)n * sizeof *f.values);
-        f.at = sweep->values[0];
+        qsort(locus->eigenvalues, n, 2 * sizeof(double), tr_compare_growth);
+        memcpy(f.values, locus->eigenvalues, 2 * (size_t)n * sizeof *f.values);
+        f.at = locus->values[0];
     } else
         tr_fail_memory(s->err);
-    for (size_t i = 1; good && i < sweep->rows; i++) {
-        double *row = sweep->eigenvalues + 2 * i * n;
-        good = advance(s, sweep, &f, row, sweep->values[i], HALVINGS);
+    for (size_t i = 1; good && i < locus->rows; i++) {
+        double *row = locus->eigenvalues + 2 * i * n;
+        good = advance(s, locus, &f, row, locus->values[i], HALVINGS);
         memcpy(row, f.values, 2 * (size_t)n * sizeof *row);
     }
     free(room);
@@ -308,39 +308,39 @@ static double determinant_at(void *owner, double value)
     return det;
 }
 
-static double largest_in_row(const tr_sweep *sweep, size_t row)
+static double largest_in_row(const tr_locus *locus, size_t row)
 {
-    return largest_of(sweep->eigenvalues + 2 * row * sweep->count, sweep->count);
+    return largest_of(locus->eigenvalues + 2 * row * locus->count, locus->count);
 }
 
 // Where det R changes its sign; rows that have none (an eigenvalue is zero) are stepped over.
-static void find_divergent(Sampler *s, tr_sweep *sweep, const double *determinants)
+static void find_divergent(Sampler *s, tr_locus *locus, const double *determinants)
 {
     size_t last = SIZE_MAX;
-    for (size_t i = 0; i < sweep->rows && !has_failed(s->err); i++) {
+    for (size_t i = 0; i < locus->rows && !has_failed(s->err); i++) {
         if (determinants[i] == 0) continue;
         if (last != SIZE_MAX && (determinants[last] > 0) != (determinants[i] > 0)) {
             const double value =
-                tr_bracketed_root(determinant_at, s, sweep->values[last], determinants[last],
-                                  sweep->values[i], determinants[i]);
-            add_critical(sweep, value, 0,
-                         is_onset_at(s, sweep->values[last], sweep->values[i], value), s->err);
+                tr_bracketed_root(determinant_at, s, locus->values[last], determinants[last],
+                                  locus->values[i], determinants[i]);
+            add_critical(locus, value, 0,
+                         is_onset_at(s, locus->values[last], locus->values[i], value), s->err);
         }
         last = i;
     }
 }
 
-static void find_oscillatory(Sampler *s, tr_sweep *sweep, size_t branch)
+static void find_oscillatory(Sampler *s, tr_locus *locus, size_t branch)
 {
     size_t last = SIZE_MAX;
-    for (size_t i = 0; i < sweep->rows && !has_failed(s->err); i++) {
-        const double *now = sweep->eigenvalues + 2 * (i * sweep->count + branch);
-        if (fabs(now[0]) <= CLEAR * largest_in_row(sweep, i)) continue;
+    for (size_t i = 0; i < locus->rows && !has_failed(s->err); i++) {
+        const double *now = locus->eigenvalues + 2 * (i * locus->count + branch);
+        if (fabs(now[0]) <= CLEAR * largest_in_row(locus, i)) continue;
         const size_t before = last;
         last = i;
         if (before == SIZE_MAX) continue;
-        const double *was = sweep->eigenvalues + 2 * (before * sweep->count + branch);
-        find_pair(s, sweep, sweep->values[before], sweep->values[i], was, now);
+        const double *was = locus->eigenvalues + 2 * (before * locus->count + branch);
+        find_pair(s, locus, locus->values[before], locus->values[i], was, now);
     }
 }
 
@@ -360,26 +360,26 @@ static bool check_range(double from, double to, double step, tr_error *err)
 }
 
 // from, from + step ...; where the steps fit, `to` exactly, and what is between as it is written
-static bool place_rows(tr_sweep *sweep, double from, double to, double step)
+static bool place_rows(tr_locus *locus, double from, double to, double step)
 {
     const double steps = (to - from) / step, whole = round(steps);
     const bool fits = fabs(steps - whole) <= 1e-6 && whole >= 1;
-    sweep->rows = (size_t)(fits ? whole : floor(steps)) + 1;
-    sweep->values = calloc(sweep->rows, sizeof *sweep->values);
-    for (size_t i = 0; sweep->values && i < sweep->rows; i++)
-        sweep->values[i] = fits ? from + (to - from) * (double)i / whole : from + (double)i * step;
-    return sweep->values != NULL;
+    locus->rows = (size_t)(fits ? whole : floor(steps)) + 1;
+    locus->values = calloc(locus->rows, sizeof *locus->values);
+    for (size_t i = 0; locus->values && i < locus->rows; i++)
+        locus->values[i] = fits ? from + (to - from) * (double)i / whole : from + (double)i * step;
+    return locus->values != NULL;
 }
 
 // All samples; how many eigenvalues there are, where the most of them are not zero. Where
 // displacements change little, as beside a critical value, they are no symmetries if they are none
 // elsewhere.
-static bool take_samples(Sampler *s, const tr_sweep *sweep, Sample *samples, bool again)
+static bool take_samples(Sampler *s, const tr_locus *locus, Sample *samples, bool again)
 {
-    for (size_t i = 0; i < sweep->rows; i++) {
+    for (size_t i = 0; i < locus->rows; i++) {
         if (again && samples[i].deflated.size >= s->size) continue;
         free_sample(&samples[i]);
-        if (!take_sample(s, sweep->values[i], NULL, &samples[i])) return false;
+        if (!take_sample(s, locus->values[i], NULL, &samples[i])) return false;
         const Deflated *d = &samples[i].deflated;
         if (samples[i].count <= s->count && s->pattern) continue;
         s->count = samples[i].count, s->size = d->size;
@@ -391,54 +391,54 @@ static bool take_samples(Sampler *s, const tr_sweep *sweep, Sample *samples, boo
     return true;
 }
 
-static bool fill_sweep(Sampler *s, tr_sweep *sweep, Sample *samples)
+static bool fill_locus(Sampler *s, tr_locus *locus, Sample *samples)
 {
-    if (!take_samples(s, sweep, samples, false) || !take_samples(s, sweep, samples, true))
+    if (!take_samples(s, locus, samples, false) || !take_samples(s, locus, samples, true))
         return false;
-    sweep->count = s->count;
-    sweep->eigenvalues = calloc(2 * sweep->rows * s->count + 1, sizeof *sweep->eigenvalues);
-    sweep->unsteadiness = calloc(sweep->rows, sizeof *sweep->unsteadiness);
-    double *determinants = calloc(sweep->rows, sizeof *determinants);
-    bool good = sweep->eigenvalues && sweep->unsteadiness && determinants;
+    locus->count = s->count;
+    locus->eigenvalues = calloc(2 * locus->rows * s->count + 1, sizeof *locus->eigenvalues);
+    locus->unsteadiness = calloc(locus->rows, sizeof *locus->unsteadiness);
+    double *determinants = calloc(locus->rows, sizeof *determinants);
+    bool good = locus->eigenvalues && locus->unsteadiness && determinants;
     if (!good) tr_fail_memory(s->err);
-    for (size_t i = 0; good && i < sweep->rows; i++) {
-        fill_up(&samples[i], s->count, sweep->eigenvalues + 2 * i * s->count);
-        sweep->unsteadiness[i] = samples[i].acceleration;
+    for (size_t i = 0; good && i < locus->rows; i++) {
+        fill_up(&samples[i], s->count, locus->eigenvalues + 2 * i * s->count);
+        locus->unsteadiness[i] = samples[i].acceleration;
         if (samples[i].count == s->count)
             determinants[i] = tr_deflated_determinant(&samples[i].deflated, s->err);
     }
-    good = good && follow_all(s, sweep);
-    if (good) find_divergent(s, sweep, determinants);
-    for (size_t k = 0; good && k < sweep->count; k++) find_oscillatory(s, sweep, k);
+    good = good && follow_all(s, locus);
+    if (good) find_divergent(s, locus, determinants);
+    for (size_t k = 0; good && k < locus->count; k++) find_oscillatory(s, locus, k);
     free(determinants);
     return good && !has_failed(s->err);
 }
 
 // What moves is looked at in some rows, which are all over the sweep.
-static bool name_modes(Sampler *s, tr_sweep *sweep)
+static bool name_modes(Sampler *s, tr_locus *locus)
 {
-    const size_t step = 1 + (sweep->rows - 1) / NAMED_ROWS;
-    Naming *naming = tr_naming_new(s->lineariser, sweep, s->err);
+    const size_t step = 1 + (locus->rows - 1) / NAMED_ROWS;
+    Naming *naming = tr_naming_new(s->lineariser, locus, s->err);
     bool good = naming != NULL;
-    for (size_t i = 0; good && i < sweep->rows; i += step) {
+    for (size_t i = 0; good && i < locus->rows; i += step) {
         tr_error *err = s->err;
-        stand_at(s, sweep->values[i], err);
+        stand_at(s, locus->values[i], err);
         Linear *all = tr_lineariser_take(s->lineariser, err);
         Linear *linear = tr_linear_reduced(all, s->size, err);
         good = linear && tr_naming_add(naming, linear, i, err);
         tr_linear_free(all);
         tr_linear_free(linear);
     }
-    good = good && tr_naming_finish(naming, sweep, s->err);
+    good = good && tr_naming_finish(naming, locus, s->err);
     tr_naming_free(naming);
     return good;
 }
 
 // Before any work: both ends are within the range of what is swept.
-static bool check_ends(const Sampler *s, const tr_sweep *sweep)
+static bool check_ends(const Sampler *s, const tr_locus *locus)
 {
     double *inputs = tr_lineariser_inputs(s->lineariser);
-    const double ends[] = {sweep->values[0], sweep->values[sweep->rows - 1]};
+    const double ends[] = {locus->values[0], locus->values[locus->rows - 1]};
     const double before = inputs[s->input];
     for (int i = 0; i < 2 && !has_failed(s->err); i++) {
         inputs[s->input] = ends[i];
@@ -448,108 +448,108 @@ static bool check_ends(const Sampler *s, const tr_sweep *sweep)
     return !has_failed(s->err);
 }
 
-static bool run_sweep(Sampler *s, tr_sweep *sweep)
+static bool run_locus(Sampler *s, tr_locus *locus)
 {
-    if (!check_ends(s, sweep)) return false;
-    Sample *samples = calloc(sweep->rows, sizeof *samples);
+    if (!check_ends(s, locus)) return false;
+    Sample *samples = calloc(locus->rows, sizeof *samples);
     if (!samples) return tr_fail_memory(s->err), false;
-    const bool good = fill_sweep(s, sweep, samples) && name_modes(s, sweep);
-    for (size_t i = 0; i < sweep->rows; i++) free_sample(&samples[i]);
+    const bool good = fill_locus(s, locus, samples) && name_modes(s, locus);
+    for (size_t i = 0; i < locus->rows; i++) free_sample(&samples[i]);
     free(samples);
     free(s->pattern);
     return good;
 }
 
-tr_sweep *tr_sweep_placed(const tr_system *system, const char *name, double from, double to,
+tr_locus *tr_locus_placed(const tr_system *system, const char *name, double from, double to,
                           double step, const Placer *placer, tr_error *err)
 {
     tr_error own = {0};
     Sampler s = {.name = name, .placer = placer, .err = &own};
     if (!system || !name || has_failed(err)) return NULL;
-    tr_sweep *sweep = calloc(1, sizeof *sweep);
+    tr_locus *locus = calloc(1, sizeof *locus);
     const Input *input = tr_system_setting(system, text_of(name), "swept", &own);
     if (input) s.input = (uint32_t)(input - system->inputs), s.inputs = system->input_count;
     bool good =
-        sweep && input && check_range(from, to, step, &own) && place_rows(sweep, from, to, step);
+        locus && input && check_range(from, to, step, &own) && place_rows(locus, from, to, step);
     if (!good) tr_fail_memory(&own); // unless there are words already
     s.lineariser = good ? tr_lineariser_new(system, &own) : NULL;
     if (s.lineariser) {
-        sweep->name = system->inputs[s.input].name;
-        good = run_sweep(&s, sweep);
+        locus->name = system->inputs[s.input].name;
+        good = run_locus(&s, locus);
     }
     tr_lineariser_free(s.lineariser);
     if (own.status) tr_fail_again(err, &own, "%s", own.text);
-    if (good && !own.status) return sweep;
-    tr_sweep_free(sweep);
+    if (good && !own.status) return locus;
+    tr_locus_free(locus);
     return NULL;
 }
 
-tr_sweep *tr_sweep_new(const tr_system *system, const char *name, double from, double to,
+tr_locus *tr_locus_new(const tr_system *system, const char *name, double from, double to,
                        double step, tr_error *err)
 {
-    return tr_sweep_placed(system, name, from, to, step, NULL, err);
+    return tr_locus_placed(system, name, from, to, step, NULL, err);
 }
 
-void tr_sweep_free(tr_sweep *sweep)
+void tr_locus_free(tr_locus *locus)
 {
-    if (!sweep) return;
-    free(sweep->values);
-    free(sweep->eigenvalues);
-    free(sweep->critical);
-    free(sweep->mode);
-    free(sweep->names);
-    free(sweep->unsteadiness);
-    free(sweep);
+    if (!locus) return;
+    free(locus->values);
+    free(locus->eigenvalues);
+    free(locus->critical);
+    free(locus->mode);
+    free(locus->names);
+    free(locus->unsteadiness);
+    free(locus);
 }
 
 // ---- texts ---------------------------------------------------------------------------------
 
-static void write_csv(const tr_sweep *sweep, Buffer *text)
+static void write_csv(const tr_locus *locus, Buffer *text)
 {
-    tr_buffer_print(text, "%s", sweep->name);
-    for (size_t k = 1; k <= sweep->count; k++) tr_buffer_print(text, ",re%zu,im%zu", k, k);
+    tr_buffer_print(text, "%s", locus->name);
+    for (size_t k = 1; k <= locus->count; k++) tr_buffer_print(text, ",re%zu,im%zu", k, k);
     tr_buffer_print(text, ",largest_acceleration");
-    for (size_t i = 0; i < sweep->rows; i++) {
+    for (size_t i = 0; i < locus->rows; i++) {
         tr_buffer_add(text, "\n", 1);
-        tr_buffer_number(text, sweep->values[i]);
-        for (size_t k = 0; k < 2 * sweep->count; k++) {
+        tr_buffer_number(text, locus->values[i]);
+        for (size_t k = 0; k < 2 * locus->count; k++) {
             tr_buffer_add(text, ",", 1);
-            tr_buffer_number(text, sweep->eigenvalues[2 * i * sweep->count + k]);
+            tr_buffer_number(text, locus->eigenvalues[2 * i * locus->count + k]);
         }
         tr_buffer_add(text, ",", 1);
-        tr_buffer_number(text, sweep->unsteadiness[i]);
+        tr_buffer_number(text, locus->unsteadiness[i]);
     }
     tr_buffer_add(text, "\n", 1);
 }
 
 // With the numbers of their eigenvalues, as columns of the CSV count them
-static void write_modes(const tr_sweep *sweep, Json *j)
+static void write_modes(const tr_locus *locus, Json *j)
 {
     tr_json_open(j, "modes", '[');
-    for (size_t m = 0; m < sweep->mode_count; m++) {
+    for (size_t m = 0; m < locus->mode_count; m++) {
         tr_json_open(j, NULL, '{');
-        tr_json_text(j, "name", sweep->names[m]);
+        tr_json_text(j, "name", locus->names[m]);
         tr_json_open(j, "eigenvalues", '[');
-        for (size_t k = 0; k < sweep->count; k++)
-            if (sweep->mode[k] == m) tr_json_number(j, NULL, (double)k + 1);
+        for (size_t k = 0; k < locus->count; k++)
+            if (locus->mode[k] == m) tr_json_number(j, NULL, (double)k + 1);
         tr_json_close(j, ']');
         tr_json_close(j, '}');
     }
     tr_json_close(j, ']');
 }
 
-static void write_json(const tr_sweep *sweep, Json *j)
+static void write_json(const tr_locus *locus, Json *j)
 {
     tr_json_open(j, NULL, '{');
-    tr_json_text(j, "parameter", sweep->name);
-    tr_json_numbers(j, "values", sweep->values, sweep->rows);
+    tr_json_text(j, "parameter", locus->name);
+    tr_json_numbers(j, "values", locus->values, locus->rows);
     tr_json_open(j, "eigenvalues", '[');
-    for (size_t i = 0; i < sweep->rows; i++)
-        tr_json_matrix(j, NULL, sweep->eigenvalues + 2 * i * sweep->count, sweep->count, 2);
+    for (size_t i = 0; i < locus->rows; i++)
+        tr_json_matrix(j, NULL, locus->eigenvalues + 2 * i * locus->count, locus->count, 2);
     tr_json_close(j, ']');
     tr_json_open(j, "critical", '[');
-    for (size_t i = 0; i < sweep->critical_count; i++) {
-        const tr_critical *c = &sweep->critical[i];
+    for (size_t i = 0; i < locus->critical_count; i++) {
+        const tr_critical *c = &locus->critical[i];
         tr_json_open(j, NULL, '{');
         tr_json_text(j, "kind", c->frequency > 0 ? "oscillatory" : "divergent");
         tr_json_number(j, "value", c->value);
@@ -558,20 +558,20 @@ static void write_json(const tr_sweep *sweep, Json *j)
         tr_json_close(j, '}');
     }
     tr_json_close(j, ']');
-    tr_json_numbers(j, "largest_acceleration", sweep->unsteadiness, sweep->rows);
-    write_modes(sweep, j);
+    tr_json_numbers(j, "largest_acceleration", locus->unsteadiness, locus->rows);
+    write_modes(locus, j);
     tr_json_close(j, '}');
 }
 
-char *tr_sweep_text(const tr_sweep *sweep, bool json, tr_error *err)
+char *tr_locus_text(const tr_locus *locus, bool json, tr_error *err)
 {
     tr_error local = {0};
     if (!err) err = &local;
-    if (!sweep || has_failed(err)) return NULL;
+    if (!locus || has_failed(err)) return NULL;
     Json j = {0};
     if (json)
-        write_json(sweep, &j);
+        write_json(locus, &j);
     else
-        write_csv(sweep, &j.text);
+        write_csv(locus, &j.text);
     return tr_text_finish(&j.text, err);
 }
