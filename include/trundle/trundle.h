@@ -551,13 +551,19 @@ typedef struct tr_export_options {
     bool single; // numbers of single precision, where the language has them
     bool open; // parameters that are exactly 0, 1 or -1 stay parameters; else they are numbers, and
                // what multiplies by them is left out
-    const char *language; // c, octave, python, sympy, casadi
-    const char *folder;   // that files are written into; it is made when it is not there
+    const char *language; // c, octave, python, sympy, casadi, fmu
+    const char *folder;   // that files are written into; it is made when it is not there. Of an FMU:
+                          // the file
     const char *name;     // of files and functions; NULL: as the model's file
     const char *fix;      // parameters that are to be numbers, "m,l"; "all"; NULL: none
     const char *outputs;  // those that are wanted, by their columns; NULL: all
     const char *form;     // reduced: by the velocities that are independent at the start, and with
                       // contacts as they are there; auto: the same, where contacts do not change
+    // Of an FMU:
+    const char *kind; // "me,cs": model exchange, co-simulation; NULL: both
+    double step;      // of co-simulation inside [s]; 0: the case's, or 0.001
+    int fmi;          // 2 or 3; 0: 3
+    int sources_only; // not 0: no binary. Else the compiler `cc`, or what CC says, makes one
 } tr_export_options;
 void tr_export_fill(tr_export_options *options, size_t size);
 static inline tr_export_options tr_export_defaults(void)

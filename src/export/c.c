@@ -585,6 +585,8 @@ static void write_functions(Printer *p)
     write_defaults(p);
     write_function(p, PART_RATES, "rates", "dx", true, &code->x);
     write_function(p, PART_OUTPUTS, "outputs", "y", true, &code->y);
+    if (code->options.is_fmu && code->u.count)
+        write_function(p, PART_SIGNALS, "signals", "f", false, NULL);
     if (code->options.is_fmu)
         write_function(p, PART_TANGENT, "tangent", "d", true, NULL);
     else

@@ -31,6 +31,7 @@ void tr_code_free(Export *code)
     for (int i = 0; i < 2; i++) free(code->given[i].place);
     free(code->mode);
     free(code->start);
+    free(code->signal_start);
     free(code->quaternion);
     free(code->projected);
     free(code->jacobian_row);
@@ -484,6 +485,7 @@ static void take_functions(Export *code, tr_error *err)
         take_columns(code, outputs, err);
         take_speeds(code);
         take_projection(code, err);
+        if (code->options.is_fmu) tr_code_signals(code, err);
         if (code->options.is_fmu)
             tr_code_tangent(code, outputs, err);
         else

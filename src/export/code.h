@@ -47,6 +47,7 @@ typedef enum CodePart {
     PART_GIVEN_RATES,
     PART_GRADIENT, // of weight . x' by x, then u
     PART_HESSIAN,  // how that changes along a change of x and u
+    PART_SIGNALS,  // u, by formulas of t where it follows these
     PART_TANGENT,  // how rates, y, what follows, constraints and their slopes change
     CODE_PARTS
 } CodePart;
@@ -65,6 +66,10 @@ typedef struct CodeOptions {
     bool opens;          // parameters that are 0, 1 or -1 stay parameters
     bool differentiates; // gradients and second slopes, too
     bool is_fmu;         // tangents in place of the Jacobian
+    // of an FMU
+    int fmi; // 2 or 3
+    bool exchanges, simulates, sources_only;
+    double step;
 } CodeOptions;
 
 typedef struct Export {
@@ -75,6 +80,7 @@ typedef struct Export {
     CodeNames x, u, p, y, fixed, latches;
     uint32_t positions, velocities;           // of x: the first, and those behind them
     uint32_t *mode;                           // at the start, by latch: 0 open, 1 holds, 2 slips
+    double *signal_start;                     // u at t = 0
     double *start;                            // x at the start with the model's own parameters
     uint32_t *quaternion, quaternion_count;   // entries of x, the first of four
     uint32_t *projected, projected_count;     // entries of x that projecting moves
@@ -101,6 +107,7 @@ void tr_code_rates(const Export *code, const System *system, Exprs *list);
 void tr_code_jacobian(Export *code, tr_error *err);
 void tr_code_second(Export *code, tr_error *err);
 // `outputs`: the columns of y
+void tr_code_signals(Export *code, tr_error *err);
 void tr_code_tangent(Export *code, const uint32_t *outputs, tr_error *err);
 
 Export *tr_code_new(const System *system, const CodeOptions *options, tr_error *err);

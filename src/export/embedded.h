@@ -39,6 +39,7 @@
     X(fmi_h, "fmu/fmi.h")                                \
     X(fmi2_def, "fmu/fmi2.def")                          \
     X(fmi3_def, "fmu/fmi3.def")                          \
+    X(fmu_head, "export/fmu_head.txt")                   \
     X(fmu_core, "export/fmu_core.txt")                   \
     X(fmu_two, "export/fmu_two.txt")                     \
     X(fmu_three, "export/fmu_three.txt")                 \

@@ -9,8 +9,8 @@
 // In the order of value references, without gaps
 typedef enum FmuKind {
     FMU_TIME,
-    FMU_STATE,     // entries of x that no motion drives
-    FMU_RATE,      // of these
+    FMU_STATE, // entries of x that no motion drives
+    FMU_RATE,  // of these
     FMU_INPUT,
     FMU_PARAMETER,
     FMU_OUTPUT,    // y
@@ -25,21 +25,14 @@ typedef struct FmuVariable {
     char *name, *words;
     const char *unit;
     FmuKind kind;
-    uint32_t which;           // of its kind
-    uint32_t index;           // in the description, from 1; 0: it is not there
+    uint32_t which; // of its kind
+    uint32_t index; // in the description, from 1; 0: it is not there
     double start, least, most;
     bool is_output, is_fixed; // parameters: the start depends on it
 } FmuVariable;
 
-typedef struct FmuOptions {
-    int version; // 2 or 3
-    bool exchanges, simulates, sources_only;
-    double step;
-} FmuOptions;
-
 typedef struct Fmu {
     Export *code;
-    FmuOptions options;
     uint32_t *state, *driven; // entries of x
     uint32_t count_of[FMU_KINDS];
     FmuVariable *variables; // by value reference
@@ -49,7 +42,7 @@ typedef struct Fmu {
     uint64_t *bits;
     uint32_t words, x_bits;
     uint32_t *group; // of each entry of x: which constraints move it together; NO_GROUP: none
-    uint32_t *used;  // bits of groups, `words` for each
+    uint64_t *used;  // bits of groups, `words` for each
     char token[60];
 } Fmu;
 #define NO_GROUP UINT32_MAX
@@ -80,8 +73,5 @@ void tr_fmu_runtime(const Fmu *fmu, Buffer *out);   // fmu.c
 char *tr_fmu_compile(const Folder *sources, const char *main, size_t *length, tr_error *err);
 // "x86_64-linux", as either version calls it; NULL where it has no name
 const char *tr_fmu_platform(int version);
-
-// Writes the archive
-bool tr_export_fmu(Export *code, const FmuOptions *options, const char *path, tr_error *err);
 
 #endif

@@ -87,7 +87,8 @@ static bool run(char **words, int in, tr_error *err)
     posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
     const int why = posix_spawnp(&child, words[0], &actions, NULL, words, environ);
     posix_spawn_file_actions_destroy(&actions);
-    while (why == 0 && waitpid(child, &status, 0) < 0 && errno == EINTR) {}
+    while (why == 0 && waitpid(child, &status, 0) < 0 && errno == EINTR) {
+    }
     if (why == 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0) return true;
     tr_fail(err, TR_IO, (Place){0},
             "the compiler '%.100s' %s%s: set CC to another one, or take --sources-only, which "
@@ -98,12 +99,13 @@ static bool run(char **words, int in, tr_error *err)
 
 static bool compile(const char *source, const char *library, tr_error *err)
 {
-    static const char *const options[] = {"-std=c99", "-O2",  "-ffp-contract=off",
+    static const char *const options[] = {"-std=c99", "-O2",     "-ffp-contract=off",
                                           "-fPIC",    "-shared", "-fvisibility=hidden",
-                                          "-s",       "-x",   "c"};
+                                          "-s",       "-x",      "c"};
     char room[1000], *words[MOST_WORDS] = {0};
     size_t count = compiler(room, sizeof room, words);
-    for (size_t k = 0; k < sizeof options / sizeof *options; k++) words[count++] = (char *)options[k];
+    for (size_t k = 0; k < sizeof options / sizeof *options; k++)
+        words[count++] = (char *)options[k];
     words[count++] = (char *)"-o", words[count++] = (char *)library;
     words[count++] = (char *)"-", words[count++] = (char *)"-lm";
     const int in = open(source, O_RDONLY | O_CLOEXEC);

@@ -155,8 +155,8 @@ void tr_fmu_dependencies(const Fmu *fmu, const FmuVariable *of, uint64_t *out)
 
 bool tr_fmu_starts_by(const Fmu *fmu, uint32_t parameter)
 {
-    static const CodePart parts[] = {PART_FOLLOW,          PART_SPEEDS,      PART_PHI,
-                                     PART_PROJECTION,      PART_INPUTS,      PART_START,
+    static const CodePart parts[] = {PART_FOLLOW,          PART_SPEEDS,     PART_PHI,
+                                     PART_PROJECTION,      PART_INPUTS,     PART_START,
                                      PART_GIVEN_POSITIONS, PART_GIVEN_RATES};
     const Export *code = fmu->code;
     const uint32_t bit = code->x.count + code->u.count + 1 + parameter;

@@ -235,7 +235,7 @@ static void number_variables(Fmu *fmu)
     uint32_t index = 0;
     for (uint32_t k = 0; k < fmu->variable_count; k++) {
         FmuVariable *v = &fmu->variables[k];
-        if (v->kind != FMU_INDICATOR || fmu->options.version == 3) v->index = ++index;
+        if (v->kind != FMU_INDICATOR || fmu->code->options.fmi == 3) v->index = ++index;
         if (v->kind == FMU_PARAMETER) v->is_fixed = tr_fmu_starts_by(fmu, v->which);
         if (v->kind == FMU_INPUT && v->start != v->start)
             v->start = fmu->code->signal_start[v->which];

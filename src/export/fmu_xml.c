@@ -50,10 +50,7 @@ static void add_number(Buffer *out, const char *name, double value)
 
 // ---- units ---------------------------------------------------------------------------------
 
-static int read_power(const char *at)
-{
-    return at[0] == '^' ? atoi(at + 1) : 1;
-}
+static int read_power(const char *at) { return at[0] == '^' ? atoi(at + 1) : 1; }
 
 // How often an angle stands in a unit; behind a / stands one factor.
 static int count_radians(const char *unit)
@@ -108,7 +105,7 @@ static void add_units(const Fmu *fmu, Buffer *out)
 
 static void add_kind(const Fmu *fmu, Buffer *out, bool simulates)
 {
-    const bool three = fmu->options.version == 3;
+    const bool three = fmu->code->options.fmi == 3;
     tr_buffer_print(out, "  <%s", simulates ? "CoSimulation" : "ModelExchange");
     add_attribute(out, "modelIdentifier", fmu->code->options.name);
     if (!three) add_attribute(out, "canNotUseMemoryManagementFunctions", "true");
@@ -118,20 +115,21 @@ static void add_kind(const Fmu *fmu, Buffer *out, bool simulates)
                   "true");
     if (three) add_attribute(out, "providesAdjointDerivatives", "true");
     if (simulates) add_attribute(out, "canHandleVariableCommunicationStepSize", "true");
-    if (simulates && three) add_number(out, "fixedInternalStepSize", fmu->options.step);
+    if (simulates && three) add_number(out, "fixedInternalStepSize", fmu->code->options.step);
     if (!simulates && three) add_attribute(out, "needsCompletedIntegratorStep", "true");
     if (three)
         tr_buffer_print(out, "/>\n");
     else
-        tr_buffer_print(out, ">\n    <SourceFiles>\n      <File name=\"fmu.c\"/>\n"
-                             "    </SourceFiles>\n  </%s>\n",
+        tr_buffer_print(out,
+                        ">\n    <SourceFiles>\n      <File name=\"fmu.c\"/>\n"
+                        "    </SourceFiles>\n  </%s>\n",
                         simulates ? "CoSimulation" : "ModelExchange");
 }
 
 static void add_head(const Fmu *fmu, Buffer *out)
 {
     const System *s = fmu->code->system;
-    const bool three = fmu->options.version == 3;
+    const bool three = fmu->code->options.fmi == 3;
     const char *title = s->title && s->title[0] ? s->title : fmu->code->options.name;
     tr_buffer_print(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<fmiModelDescription");
     add_attribute(out, "fmiVersion", three ? "3.0" : "2.0");
@@ -139,10 +137,11 @@ static void add_head(const Fmu *fmu, Buffer *out)
     add_attribute(out, three ? "instantiationToken" : "guid", fmu->token);
     add_attribute(out, "generationTool", "trundle " TR_VERSION);
     add_attribute(out, "variableNamingConvention", fmu->is_structured ? "structured" : "flat");
-    if (!three) tr_buffer_print(out, " numberOfEventIndicators=\"%u\"", fmu->count_of[FMU_INDICATOR]);
+    if (!three)
+        tr_buffer_print(out, " numberOfEventIndicators=\"%u\"", fmu->count_of[FMU_INDICATOR]);
     tr_buffer_print(out, ">\n");
-    if (fmu->options.exchanges) add_kind(fmu, out, false);
-    if (fmu->options.simulates) add_kind(fmu, out, true);
+    if (fmu->code->options.exchanges) add_kind(fmu, out, false);
+    if (fmu->code->options.simulates) add_kind(fmu, out, true);
     add_units(fmu, out);
     tr_buffer_print(out, "  <LogCategories>\n    <Category name=\"logStatusWarning\"/>\n"
                          "    <Category name=\"logStatusError\"/>\n  </LogCategories>\n");
@@ -195,7 +194,7 @@ static void add_numbers(const Fmu *fmu, Buffer *out, const FmuVariable *v)
     if (v->kind != FMU_RATE) return;
     const uint32_t state = fmu_first(fmu, FMU_STATE) + v->which;
     tr_buffer_print(out, " derivative=\"%u\"",
-                    fmu->options.version == 3 ? state : fmu->variables[state].index);
+                    fmu->code->options.fmi == 3 ? state : fmu->variables[state].index);
 }
 
 static void add_variables(const Fmu *fmu, Buffer *out)
@@ -203,7 +202,7 @@ static void add_variables(const Fmu *fmu, Buffer *out)
     tr_buffer_print(out, "  <ModelVariables>\n");
     for (uint32_t k = 0; k < fmu->variable_count; k++) {
         const FmuVariable *v = &fmu->variables[k];
-        const bool three = fmu->options.version == 3, mode = v->kind == FMU_MODE;
+        const bool three = fmu->code->options.fmi == 3, mode = v->kind == FMU_MODE;
         if (!v->index) continue;
         if (!three) tr_buffer_print(out, "    <!-- %u -->\n", v->index);
         tr_buffer_print(out, "    <%s", !three ? "ScalarVariable" : mode ? "Int32" : "Float64");
@@ -230,7 +229,8 @@ static void add_dependencies(const Fmu *fmu, Buffer *out, const FmuVariable *of)
     for (uint32_t k = 0; k < fmu->variable_count; k++) {
         const uint32_t bit = tr_fmu_bit(fmu, &fmu->variables[k]);
         if (bit == UINT32_MAX || !(bits[bit / 64] >> (bit % 64) & 1)) continue;
-        tr_buffer_print(out, "%s%u", blank, fmu->options.version == 3 ? k : fmu->variables[k].index);
+        tr_buffer_print(out, "%s%u", blank,
+                        fmu->code->options.fmi == 3 ? k : fmu->variables[k].index);
         blank = " ";
     }
     tr_buffer_print(out, "\"");
@@ -240,7 +240,7 @@ static void add_dependencies(const Fmu *fmu, Buffer *out, const FmuVariable *of)
 static void add_unknown(const Fmu *fmu, Buffer *out, uint32_t k, const char *element, bool depends)
 {
     const FmuVariable *v = &fmu->variables[k];
-    if (fmu->options.version == 3)
+    if (fmu->code->options.fmi == 3)
         tr_buffer_print(out, "    <%s valueReference=\"%u\"", element, k);
     else
         tr_buffer_print(out, "      <Unknown index=\"%u\"", v->index);
@@ -262,16 +262,16 @@ static void add_structure(const Fmu *fmu, Buffer *out)
     static const char *const three[] = {"Output", "ContinuousStateDerivative", "InitialUnknown",
                                         "EventIndicator"};
     tr_buffer_print(out, "  <ModelStructure>\n");
-    for (int list = 0; list < (fmu->options.version == 3 ? 4 : 3); list++) {
+    for (int list = 0; list < (fmu->code->options.fmi == 3 ? 4 : 3); list++) {
         bool is_open = false;
         for (uint32_t k = 0; k < fmu->variable_count; k++) {
             if (!is_wanted(&fmu->variables[k], list)) continue;
-            if (fmu->options.version == 2 && !is_open)
+            if (fmu->code->options.fmi == 2 && !is_open)
                 tr_buffer_print(out, "    <%s>\n", two[list]);
             is_open = true;
             add_unknown(fmu, out, k, three[list], list < 2);
         }
-        if (fmu->options.version == 2 && is_open) tr_buffer_print(out, "    </%s>\n", two[list]);
+        if (fmu->code->options.fmi == 2 && is_open) tr_buffer_print(out, "    </%s>\n", two[list]);
     }
     tr_buffer_print(out, "  </ModelStructure>\n");
 }

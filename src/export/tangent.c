@@ -42,7 +42,7 @@ static void list_followers(const Export *code, const Exprs *columns, Exprs *rows
         }
 }
 
-static void list_constraints(const Export *code, const System *s, Exprs *rows)
+static void list_constraints(const Export *code, System *s, Exprs *rows)
 {
     const ChartPrograms *c = code->flow->now->programs;
     const size_t m = c->projected, n = c->positions;
@@ -61,7 +61,7 @@ static void list_constraints(const Export *code, const System *s, Exprs *rows)
     tr_exprs_free(&phi);
 }
 
-static void list_rows(const Export *code, const System *s, const uint32_t *outputs, Exprs *rows)
+static void list_rows(const Export *code, System *s, const uint32_t *outputs, Exprs *rows)
 {
     Exprs columns = {0};
     tr_code_rates(code, s, rows);
