@@ -13,8 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-// [1/s] how fast constraints are returned to (T400)
-static const double GAIN = 1;
+// [1/s] how fast constraints are returned to (T400); how that changes is in fmu_core.txt (T402)
+static const double GAIN = 5;
 
 // ---- sources -------------------------------------------------------------------------------
 
@@ -207,7 +207,7 @@ static void put_in(Archive *archive, const char *folder, const char *name, const
 
 static bool pack(Fmu *fmu, const Folder *sources, Buffer *out, tr_error *err)
 {
-    char binary[200], folder[80];
+    char binary[120], folder[80];
     size_t length = 0;
     char *library = NULL;
     Buffer description = {0};

@@ -71,9 +71,11 @@ static size_t compiler(char *room, size_t size, char **words)
     const char *cc = getenv("CC");
     snprintf(room, size, "%s", cc && cc[0] ? cc : "cc");
     size_t count = 0;
-    for (char *word = strtok_r(room, " ", &room); word && count < MOST_WORDS - 20;
-         word = strtok_r(NULL, " ", &room))
+    char *rest = NULL;
+    for (char *word = strtok_r(room, " ", &rest); word && count < MOST_WORDS - 20;
+         word = strtok_r(NULL, " ", &rest))
         words[count++] = word;
+    if (!count) words[count++] = (char *)"cc";
     return count;
 }
 
@@ -104,8 +106,10 @@ static bool compile(const char *source, const char *library, tr_error *err)
                                           "-s",       "-x",      "c"};
     char room[1000], *words[MOST_WORDS] = {0};
     size_t count = compiler(room, sizeof room, words);
-    for (size_t k = 0; k < sizeof options / sizeof *options; k++)
-        words[count++] = (char *)options[k];
+    const size_t all = sizeof options / sizeof *options;
+    memmove(words + 1 + all, words + 1, (count - 1) * sizeof *words); // what CC says wins
+    for (size_t k = 0; k < all; k++) words[1 + k] = (char *)options[k];
+    count += all;
     words[count++] = (char *)"-o", words[count++] = (char *)library;
     words[count++] = (char *)"-", words[count++] = (char *)"-lm";
     const int in = open(source, O_RDONLY | O_CLOEXEC);
