@@ -502,6 +502,8 @@ bool tr_batch_reset(tr_batch *batch, size_t run, tr_error *err);
 // each run is where it came to, and may go on. That is called when runs have arrived, with the time
 // that would be theirs if all were as far.
 bool tr_batch_advance(tr_batch *batch, double until, tr_error *err);
+// The same, each run to a time of its own: as many times as there are runs.
+bool tr_batch_advance_each(tr_batch *batch, const double *until, tr_error *err);
 // The row of a run, as tr_run_row: it belongs to the batch until the next call. NULL when the run
 // has failed, there is no such run, or memory runs out.
 const double *tr_batch_row(tr_batch *batch, size_t run);
@@ -695,6 +697,91 @@ typedef struct tr_summary {
 // on, TR_IO.
 bool tr_simulate(const tr_system *system, const tr_simulate_options *options, tr_summary *summary,
                  tr_error *err);
+
+// ---- many runs -----------------------------------------------------------------------------
+
+// Many runs of one model, on all processors: parameters, inputs and numbers of the start vary, and
+// what is kept of each run are numbers. They are the same, to the bit, whatever the number of
+// threads and lanes, and however often it was interrupted.
+enum { TR_SAMPLES = 100 }; // where something is drawn, unless options say otherwise
+
+// A run that is over
+typedef struct tr_sweep_run {
+    size_t number;        // from 0
+    tr_status status;     // TR_OK, or why it could not go on
+    bool is_stopped;      // `stop` ended it
+    const char *words;    // of what went wrong; "" when nothing did
+    const double *values; // of the columns; NaN where there is none
+    double seconds;       // it took, its share of what was done beside it
+    const double *rows;   // all that it recorded, where that is kept; else NULL
+    size_t row_count;
+} tr_sweep_run;
+
+// Where runs go as they come, in any order. Calls are made by the thread that called tr_sweep; each
+// may be NULL; false, and an error, ends it.
+typedef struct tr_sweep_sink {
+    // How many runs there are, and the columns of each: what is varied, what is kept, and how it
+    // went: t, rows, steps, energy_error, position_error, velocity_error, chart_changes, switches,
+    // warnings. Names and units live until the end.
+    bool (*begin)(void *owner, size_t runs, const char *const *names, const char *const *units,
+                  size_t count, tr_error *err);
+    bool (*run)(void *owner, const tr_sweep_run *run, tr_error *err);
+    void *owner;
+} tr_sweep_sink;
+
+typedef struct tr_sweep_options {
+    size_t size; // of this structure, as the defaults have it
+    // "m0=60:110:10", "m0=60,70", "m0~uniform(60,110)", "m0~normal(85,2)". Lists and ranges form a
+    // grid; what is drawn is a Latin hypercube of so many samples in each of its cells.
+    const char *const *vary;
+    size_t vary_count;
+    size_t samples; // 0: TR_SAMPLES where something is drawn
+    size_t seed;
+    const char *table; // in place of all that: a .csv file whose columns are varied, a run a row
+    // "final(x), max(abs(roll)), top=max(speed)": formulas of columns, reduced over the rows of a
+    // run by final, max, min, mean, rms, time (the first at which a condition holds), at(T, x).
+    // NULL: final of each output of the model, or of each coordinate where there is none
+    const char *keep;
+    const char *stop; // ends a run at the first row where it holds; NULL: nothing does
+    size_t record;    // all rows of every so many-th run are kept; 0: of none
+    const char *what; // "simulate"; NULL is that
+    // How runs go on, as of tr_simulate_options; NaN and NULL: as the case says
+    double end, every;
+    const char *method;
+    double step, rtol, atol;
+    size_t most_steps;  // of a run; 0: no limit
+    size_t jobs;        // threads; 0: as many as there are processors
+    const char *output; // .db (SQLite), which can be gone on with; or .csv; "-" is standard output
+    const tr_sweep_sink *sinks;
+    size_t sink_count;
+    // Called ten times a second with runs that are over, with those that were there before, and
+    // those of them that failed; false interrupts. May be NULL.
+    bool (*progress)(void *owner, size_t done, size_t failed, size_t all);
+    void *owner;
+} tr_sweep_options;
+void tr_sweep_fill(tr_sweep_options *options, size_t size);
+// All processors, as the case says; what is varied must be given.
+static inline tr_sweep_options tr_sweep_defaults(void)
+{
+    tr_sweep_options o;
+    tr_sweep_fill(&o, sizeof o);
+    return o;
+}
+
+typedef struct tr_sweep_summary {
+    size_t runs, before; // all of them; those that were there before
+    size_t done, failed; // over by now; those of them that could not go on
+    size_t first_failed; // the number of the first of these,
+    char words[200];     // and why
+    double seconds;
+    bool interrupted;
+} tr_sweep_summary;
+
+// TR_USAGE for options that make no sense, and for a file that was begun with another model or
+// other settings; a run that fails is no error. `derive` and `summary` may be NULL; the summary is
+// filled in also when it fails.
+bool tr_sweep(const tr_model *model, const tr_derive_options *derive,
+              const tr_sweep_options *options, tr_sweep_summary *summary, tr_error *err);
 
 // ---- linear models -------------------------------------------------------------------------
 

@@ -63,6 +63,8 @@ static void write_sizes(const Fmu *fmu, Buffer *out)
     define(out, "CONSTANTS", code->fixed.count);
     define(out, "INDICATORS", fmu->count_of[FMU_INDICATOR]);
     define(out, "MODES", code->latches.count);
+    define(out, "SAMPLES", code->samples.clock.count);
+    define(out, "JUMPING", code_has(code, PART_JUMPS));
     define(out, "FOLLOWERS", code->part[PART_FOLLOW].count);
     define(out, "PHI", code->phi_count);
     define(out, "FREE", code->phi_count ? code->projected_count : 0);
@@ -84,6 +86,10 @@ static void write_lists(const Fmu *fmu, Buffer *out)
     tr_buffer_print(out, "static const char is_fixed[] = {");
     for (uint32_t k = 0; k < code->p.count; k++)
         tr_buffer_print(out, "%d, ", fmu->variables[first + k].is_fixed);
+    tr_buffer_print(out, "0};\n");
+    tr_buffer_print(out, "static const char is_controlled[] = {");
+    for (uint32_t k = 0; k < code->u.count; k++)
+        tr_buffer_print(out, "%d, ", tr_fmu_is_controlled(code, k));
     tr_buffer_print(out, "0};\n");
     list_starts(fmu, out, "state_start", FMU_STATE);
     list_starts(fmu, out, "constant", FMU_CONSTANT);
@@ -110,7 +116,10 @@ void tr_fmu_runtime(const Fmu *fmu, Buffer *out)
     Buffer title = {0};
     const char *name = fmu->code->options.name, *words = fmu->code->system->title;
     tr_buffer_comment(&title, words && words[0] ? words : name);
+    char upper[64];
+    tr_upper_name(name, upper, sizeof upper);
     const Mark marks[] = {{"name", name},
+                          {"NAME", upper},
                           {"title", title.at ? title.at : name},
                           {"version", three ? "3" : "2"},
                           {NULL, NULL}};

@@ -28,7 +28,7 @@ typedef struct FmuVariable {
     uint32_t which; // of its kind
     uint32_t index; // in the description, from 1; 0: it is not there
     double start, least, most;
-    bool is_output, is_fixed; // parameters: the start depends on it
+    bool is_output, is_fixed; // parameters: the start depends on it; inputs: a controller sets it
 } FmuVariable;
 
 typedef struct Fmu {
@@ -47,6 +47,8 @@ typedef struct Fmu {
 } Fmu;
 #define NO_GROUP UINT32_MAX
 
+// Whether a controller of the model sets an input
+bool tr_fmu_is_controlled(const Export *code, uint32_t input);
 // With the token still empty
 bool tr_fmu_describe(Fmu *fmu, tr_error *err);
 void tr_fmu_free(Fmu *fmu);

@@ -170,7 +170,7 @@ uint32_t tr_fmu_bit(const Fmu *fmu, const FmuVariable *of)
 {
     const Export *code = fmu->code;
     if (of->kind == FMU_STATE) return fmu->state[of->which];
-    if (of->kind == FMU_INPUT) return code->x.count + of->which;
+    if (of->kind == FMU_INPUT && !of->is_fixed) return code->x.count + of->which;
     if (of->kind == FMU_TIME) return code->x.count + code->u.count;
     return UINT32_MAX;
 }

@@ -181,6 +181,13 @@ static void add_plain(Fmu *fmu, FmuKind kind, const char *format)
 
 // ---- who is what ---------------------------------------------------------------------------
 
+bool tr_fmu_is_controlled(const Export *code, uint32_t input)
+{
+    for (uint32_t k = 0; k < code->samples.set_count; k++)
+        if (code->samples.set[k] == input) return true;
+    return false;
+}
+
 static bool is_driven(const Export *code, uint32_t entry)
 {
     const CodeName *x = &code->x.at[entry];
@@ -194,7 +201,8 @@ static bool divide_state(Fmu *fmu)
     fmu->state = calloc(code->x.count + 1u, sizeof *fmu->state);
     fmu->driven = calloc(code->x.count + 1u, sizeof *fmu->driven);
     if (!fmu->state || !fmu->driven) return false;
-    for (uint32_t k = 0; k < code->x.count; k++) {
+    const uint32_t all = code->samples.clock.count ? code->samples.held : code->x.count;
+    for (uint32_t k = 0; k < all; k++) { // what is held has no rate
         const bool driven = is_driven(code, k);
         (driven ? fmu->driven : fmu->state)[fmu->count_of[driven ? FMU_DRIVEN : FMU_STATE]++] = k;
     }
@@ -240,6 +248,7 @@ static void number_variables(Fmu *fmu)
         if (v->kind == FMU_INPUT && v->start != v->start)
             v->start = fmu->code->signal_start[v->which];
         if (v->kind == FMU_STATE) v->start = fmu->code->start[fmu->state[v->which]];
+        if (v->kind == FMU_INPUT) v->is_fixed = tr_fmu_is_controlled(fmu->code, v->which);
         if (!isfinite(v->start)) v->start = 0;
     }
 }

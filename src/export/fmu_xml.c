@@ -165,7 +165,9 @@ static KindRow row_of(const FmuVariable *v)
     switch (v->kind) {
     case FMU_TIME: return (KindRow){"independent", "continuous", NULL, false};
     case FMU_STATE: return (KindRow){shown, "continuous", "approx", true};
-    case FMU_INPUT: return (KindRow){"input", "continuous", NULL, true};
+    case FMU_INPUT:
+        return v->is_fixed ? (KindRow){"local", "discrete", "calculated", false}
+                           : (KindRow){"input", "continuous", NULL, true};
     case FMU_PARAMETER:
         return (KindRow){"parameter", v->is_fixed ? "fixed" : "tunable", "exact", true};
     case FMU_CONSTANT: return (KindRow){"local", "constant", "exact", true};

@@ -74,6 +74,30 @@ void tr_run_take_row(Run *run)
     if (run->flow->covariance) tr_covariance_columns(run->flow, m->t, m->y, run->row + run->plain);
 }
 
+bool tr_run_check_reactions(Run *run, tr_error *err)
+{
+    const Mover *m = run->mover;
+    const char *const *labels = run->flow->labels;
+    char words[REASON_SIZE];
+    Place place;
+    for (uint32_t i = 0; i < run->flow->column_count && !has_failed(err); i++)
+        if (!isfinite(run->row[i + 1]) && begins_with(labels[i], "lambda.")) {
+            tr_flow_reason(run->flow, m->t, m->y, words, &place);
+            tr_fail(err, TR_FAILED, place, "the reaction '%s' is not finite at t = %.6g%s",
+                    labels[i] + 7, m->t, words);
+        }
+    return !has_failed(err);
+}
+
+bool tr_run_check_row(Run *run, tr_error *err)
+{
+    const Mover *m = run->mover;
+    if (!tr_run_check_reactions(run, err)) return false;
+    for (uint32_t i = 0; i < run->flow->column_count && !has_failed(err); i++)
+        if (!isfinite(run->row[i + 1])) tr_flow_check_column(run->flow, m->t, m->y, i, err);
+    return !has_failed(err);
+}
+
 // ---- inputs that change --------------------------------------------------------------------
 
 // What is a state does not change at once: in first order velocities are none.          (T257)
@@ -282,12 +306,7 @@ bool tr_run_reset(Run *run, tr_error *err)
     if (!err) err = &local;
     if (!run || has_failed(err)) return false;
     if (!tr_run_begin(run, err)) return false;
-    tr_error refusal = {0};
-    if (!tr_watch_start(&run->mover->watch, 0, run->mover->y, &refusal)) run->failure = refusal;
-    if (refusal.status)
-        tr_fail(err, refusal.status, (Place){0}, "%s", refusal.text);
-    else if (!tr_samples_take(run, err))
-        run->failure = *err;
+    if (!tr_samples_take(run, err) || !tr_run_set_out(run, err)) run->failure = *err;
     return !has_failed(err);
 }
 
