@@ -321,6 +321,9 @@ typedef struct tr_model tr_model;
 // cannot be read.
 tr_model *tr_model_read(const char *path, tr_error *err);
 tr_model *tr_model_parse(const char *text, tr_error *err);
+// A text as if it stood in a file, which need not be there: what it names is looked for beside
+// that.
+tr_model *tr_model_parse_as(const char *text, const char *path, tr_error *err);
 tr_model *tr_model_new(tr_error *err); // nothing yet
 void tr_model_free(tr_model *model);
 
@@ -417,6 +420,12 @@ bool tr_initial(tr_plan *plan, double *inputs, size_t size, tr_error *err);
 // Compile them together: they share most of the work.
 tr_program *tr_compile_in(tr_plan *plan, const char *outputs, const tr_compile_options *options,
                           tr_error *err);
+// The derivatives of such outputs, by rows: of each of their numbers, one after the other, by each
+// of the inputs in a list, "roll m0"; where no input is called so, q, v, u and p are all positions,
+// velocities, inputs and parameters. They are exact. By what programs do not take, as dependent
+// velocities, they are zero.
+tr_program *tr_compile_slopes(tr_plan *plan, const char *outputs, const char *by,
+                              const tr_compile_options *options, tr_error *err);
 
 // How a run goes on.
 typedef struct tr_run_options {
@@ -455,6 +464,9 @@ void tr_run_free(tr_run *run);
 // when an input would move a coordinate or a constraint at once.
 void tr_run_set(tr_run *run, const char *name, double value, tr_error *err);
 void tr_run_set_at(tr_run *run, size_t index, double value, tr_error *err);
+// What may be set: what an input is now, NaN while it follows a formula of t; of others what they
+// will be from a reset on. False, and TR_USAGE, where there is no such name.
+bool tr_run_get(const tr_run *run, const char *name, double *value, tr_error *err);
 
 // Starts anew at t = 0 with all that was set; also a run that failed. TR_INVALID when a parameter
 // breaks what was decided when the model was derived, or when there is no such start: then the run
@@ -482,8 +494,8 @@ const char *tr_plan_column_unit(const tr_plan *plan, size_t index); // "" when i
 // methods start anew there, in this run and in one that is restored; fixed steps go on undisturbed.
 // 0, and TR_USAGE, when `size` is too small.
 size_t tr_run_save(tr_run *run, void *memory, size_t size, tr_error *err);
-// Back to a snapshot of a run of the same plan and method; TR_USAGE when it is not, and the run
-// stays where it was.
+// Back to a snapshot of a run of the same method, and of a plan of the same equations, also in
+// another process with the same library; TR_USAGE when it is not, and the run stays where it was.
 bool tr_run_restore(tr_run *run, const void *memory, size_t size, tr_error *err);
 
 // Many runs of one plan that go on together, side by side as far as they do the same: with their
@@ -499,8 +511,8 @@ bool tr_batch_reset(tr_batch *batch, size_t run, tr_error *err);
 // Every run that has not failed goes on to a time. One that fails on the way stays behind, and the
 // others go on: tr_batch_status tells. False for TR_USAGE, when the time is before that of a run,
 // and nothing moves; when memory runs out; and, without an error, when `progress` stopped it: then
-// each run is where it came to, and may go on. That is called when runs have arrived, with the time
-// that would be theirs if all were as far.
+// each run is where it came to, and may go on. That is called when runs have arrived, and now and
+// then between, with the time that would be theirs if all were as far.
 bool tr_batch_advance(tr_batch *batch, double until, tr_error *err);
 // The same, each run to a time of its own: as many times as there are runs.
 bool tr_batch_advance_each(tr_batch *batch, const double *until, tr_error *err);
