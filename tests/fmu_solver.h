@@ -3,7 +3,7 @@
 #ifndef TR_TESTS_FMU_SOLVER_H
 #define TR_TESTS_FMU_SOLVER_H
 
-#include "fmus.h"
+#include "fmu_calls.h"
 
 #include <cvode/cvode.h>
 #include <nvector/nvector_serial.h>

@@ -33,11 +33,14 @@ typedef struct Options {
     bool json, quiet, verbose, help;
     // check
     bool expand;
+    // of FMUs
+    const char *kind;
+    bool build, no_run;
     // equations
     const char *show, *most_operations, *budget;
     bool closed, staged, explain;
     // export
-    const char *name, *fix, *outputs, *form, *fmi, *kind;
+    const char *name, *fix, *outputs, *form, *fmi;
     bool opens, sources_only, single;
     // simulate
     const char *end, *every, *method, *step, *rtol, *atol, *sensitivity, *report, *page;
@@ -99,6 +102,9 @@ int cli_read_options(Options *options, const Verb *verb, int count, char **words
 void cli_print_help(FILE *to);
 void cli_print_verb_help(const Verb *verb);
 
+bool cli_is_fmu(const Options *options); // by the name of the model
+int cli_fmu_check(const Options *options);
+int cli_fmu_simulate(const Options *options);
 int cli_report(const Verb *verb, const Options *options);
 int cli_simulate(const Verb *verb, const Options *options);
 int cli_fit_inverse(const Verb *verb, const Options *options);
