@@ -779,6 +779,10 @@ typedef struct tr_sweep_options {
     // those of them that failed; false interrupts. May be NULL.
     bool (*progress)(void *owner, size_t done, size_t failed, size_t all);
     void *owner;
+    size_t shard, shards; // of so many shards the one of this number, from 0; 0 shards: all
+    // Not 0: with the processes that mpirun started beside this one, all of which make the same
+    // call. The first of them writes; only its summary says anything.
+    size_t shares;
 } tr_sweep_options;
 void tr_sweep_fill(tr_sweep_options *options, size_t size);
 // All processors, as the case says; what is varied must be given.
@@ -796,6 +800,7 @@ typedef struct tr_sweep_summary {
     char words[200];     // and why
     double seconds;
     bool interrupted;
+    bool follows; // another process has all that
 } tr_sweep_summary;
 
 // TR_USAGE for options that make no sense, and for a file that was begun with another model or
@@ -803,6 +808,10 @@ typedef struct tr_sweep_summary {
 // filled in also when it fails.
 bool tr_sweep(const tr_model *model, const tr_derive_options *derive,
               const tr_sweep_options *options, tr_sweep_summary *summary, tr_error *err);
+// Databases of one sweep as one, which is made, or gone on with: its shards, say. The summary tells
+// what it has then, whoever made it.
+bool tr_sweep_merge(const char *const *parts, size_t count, const char *output,
+                    tr_sweep_summary *summary, tr_error *err);
 
 // ---- linear models -------------------------------------------------------------------------
 

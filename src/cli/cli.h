@@ -20,7 +20,7 @@ typedef struct Words {
 typedef struct Options {
     const struct Verb *verb;
     const char *model; // the path
-    Words runs;        // of view and plot
+    Words runs;        // of view and plot; databases to merge
     const char *case_name;
     tr_setting settings[MAX_SETTINGS];
     size_t setting_count;
@@ -48,7 +48,8 @@ typedef struct Options {
     bool dense, no_project, filter, no_deviations;
     // sweep
     Words vary;
-    const char *table, *samples, *seed, *keep, *record, *stop, *what, *jobs;
+    const char *table, *samples, *seed, *keep, *record, *stop, *what, *jobs, *shard;
+    bool merge;
     // linearise and steady
     const char *sweep, *picture, *free;
     bool reduce, trim;
