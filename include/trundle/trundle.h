@@ -321,6 +321,9 @@ typedef struct tr_model tr_model;
 // cannot be read.
 tr_model *tr_model_read(const char *path, tr_error *err);
 tr_model *tr_model_parse(const char *text, tr_error *err);
+// A text as if it stood in a file, which need not be there: what it names is looked for beside
+// that.
+tr_model *tr_model_parse_as(const char *text, const char *path, tr_error *err);
 tr_model *tr_model_new(tr_error *err); // nothing yet
 void tr_model_free(tr_model *model);
 
@@ -417,6 +420,12 @@ bool tr_initial(tr_plan *plan, double *inputs, size_t size, tr_error *err);
 // Compile them together: they share most of the work.
 tr_program *tr_compile_in(tr_plan *plan, const char *outputs, const tr_compile_options *options,
                           tr_error *err);
+// The derivatives of such outputs, by rows: of each of their numbers, one after the other, by each
+// of the inputs in a list, "roll m0"; where no input is called so, q, v, u and p are all positions,
+// velocities, inputs and parameters. They are exact. By what programs do not take, as dependent
+// velocities, they are zero.
+tr_program *tr_compile_slopes(tr_plan *plan, const char *outputs, const char *by,
+                              const tr_compile_options *options, tr_error *err);
 
 // How a run goes on.
 typedef struct tr_run_options {
@@ -455,6 +464,9 @@ void tr_run_free(tr_run *run);
 // when an input would move a coordinate or a constraint at once.
 void tr_run_set(tr_run *run, const char *name, double value, tr_error *err);
 void tr_run_set_at(tr_run *run, size_t index, double value, tr_error *err);
+// What may be set: what an input is now, NaN while it follows a formula of t; of others what they
+// will be from a reset on. False, and TR_USAGE, where there is no such name.
+bool tr_run_get(const tr_run *run, const char *name, double *value, tr_error *err);
 
 // Starts anew at t = 0 with all that was set; also a run that failed. TR_INVALID when a parameter
 // breaks what was decided when the model was derived, or when there is no such start: then the run
@@ -482,8 +494,8 @@ const char *tr_plan_column_unit(const tr_plan *plan, size_t index); // "" when i
 // methods start anew there, in this run and in one that is restored; fixed steps go on undisturbed.
 // 0, and TR_USAGE, when `size` is too small.
 size_t tr_run_save(tr_run *run, void *memory, size_t size, tr_error *err);
-// Back to a snapshot of a run of the same plan and method; TR_USAGE when it is not, and the run
-// stays where it was.
+// Back to a snapshot of a run of the same method, and of a plan of the same equations, also in
+// another process with the same library; TR_USAGE when it is not, and the run stays where it was.
 bool tr_run_restore(tr_run *run, const void *memory, size_t size, tr_error *err);
 
 // Many runs of one plan that go on together, side by side as far as they do the same: with their
@@ -499,8 +511,8 @@ bool tr_batch_reset(tr_batch *batch, size_t run, tr_error *err);
 // Every run that has not failed goes on to a time. One that fails on the way stays behind, and the
 // others go on: tr_batch_status tells. False for TR_USAGE, when the time is before that of a run,
 // and nothing moves; when memory runs out; and, without an error, when `progress` stopped it: then
-// each run is where it came to, and may go on. That is called when runs have arrived, with the time
-// that would be theirs if all were as far.
+// each run is where it came to, and may go on. That is called when runs have arrived, and now and
+// then between, with the time that would be theirs if all were as far.
 bool tr_batch_advance(tr_batch *batch, double until, tr_error *err);
 // The same, each run to a time of its own: as many times as there are runs.
 bool tr_batch_advance_each(tr_batch *batch, const double *until, tr_error *err);
@@ -558,8 +570,10 @@ typedef struct tr_export_options {
     const char *name;     // of files and functions; NULL: as the model's file
     const char *fix;      // parameters that are to be numbers, "m,l"; "all"; NULL: none
     const char *outputs;  // those that are wanted, by their columns; NULL: all
-    const char *form;     // reduced: by the velocities that are independent at the start, and with
-                      // contacts as they are there; auto: the same, where contacts do not change
+    // reduced: by the velocities that are independent at the start, and with contacts as they are
+    // there; unreduced: both change as in a run, which is for c of double precision; auto, NULL:
+    // reduced, unless contacts may change or other velocities become independent in a run of its case
+    const char *form;
 } tr_export_options;
 void tr_export_fill(tr_export_options *options, size_t size);
 static inline tr_export_options tr_export_defaults(void)
@@ -738,7 +752,13 @@ typedef struct tr_sweep_options {
     const char *keep;
     const char *stop; // ends a run at the first row where it holds; NULL: nothing does
     size_t record;    // all rows of every so many-th run are kept; 0: of none
-    const char *what; // "simulate"; NULL is that
+    // "simulate" (NULL is that); or "steady", "settle": then a run is one row of what is found, and
+    // "linearise", of eigenvalues re1, im1, ... at the steady motion near the start
+    const char *what;
+    const char *free;         // of steady and linearise, as of tr_steady_options
+    const char *const *holds; // and of settle
+    size_t hold_count;
+    const char *by; // of settle
     // How runs go on, as of tr_simulate_options; NaN and NULL: as the case says
     double end, every;
     const char *method;
@@ -752,6 +772,10 @@ typedef struct tr_sweep_options {
     // those of them that failed; false interrupts. May be NULL.
     bool (*progress)(void *owner, size_t done, size_t failed, size_t all);
     void *owner;
+    size_t shard, shards; // of so many shards the one of this number, from 0; 0 shards: all
+    // Not 0: with the processes that mpirun started beside this one, all of which make the same
+    // call. The first of them writes; only its summary says anything.
+    size_t shares;
 } tr_sweep_options;
 void tr_sweep_fill(tr_sweep_options *options, size_t size);
 // All processors, as the case says; what is varied must be given.
@@ -769,6 +793,7 @@ typedef struct tr_sweep_summary {
     char words[200];     // and why
     double seconds;
     bool interrupted;
+    bool follows; // another process has all that
 } tr_sweep_summary;
 
 // TR_USAGE for options that make no sense, and for a file that was begun with another model or
@@ -776,6 +801,10 @@ typedef struct tr_sweep_summary {
 // filled in also when it fails.
 bool tr_sweep(const tr_model *model, const tr_derive_options *derive,
               const tr_sweep_options *options, tr_sweep_summary *summary, tr_error *err);
+// Databases of one sweep as one, which is made, or gone on with: its shards, say. The summary tells
+// what it has then, whoever made it.
+bool tr_sweep_merge(const char *const *parts, size_t count, const char *output,
+                    tr_sweep_summary *summary, tr_error *err);
 
 // ---- linear models -------------------------------------------------------------------------
 
@@ -1295,6 +1324,59 @@ tr_origin *tr_origin_read(const char *run, tr_error *err); // empty when there i
 // Puts them into options that began with tr_derive_defaults; the texts belong to the origin.
 void tr_origin_options(const tr_origin *origin, tr_derive_options *options);
 void tr_origin_free(tr_origin *origin);
+
+// ---- FMUs ----------------------------------------------------------------------------------
+
+// FMUs of anybody, FMI 2.0 and 3.0, for model exchange ("me") and co-simulation ("cs"). Running one
+// runs the code that is in it, in this process and with its rights; its files are in a temporary
+// folder meanwhile, which tr_remove_temporaries removes, too.
+typedef struct tr_fmu_options {
+    size_t size;
+    const char *kind;       // "me", "cs"; NULL: what there is, "me" of both (tr_fmu_check: both)
+    double start, end;      // [s]; NaN: as its <DefaultExperiment> says, else 0 and 10
+    double every;           // rows at start, start + every, ... and the end [s]; 0: a five-hundredth
+    double step;            // of "cs", between which it is told inputs [s]; 0: as it says, else `every`
+    const char *method;     // of "me": bdf, erk
+    double rtol, atol;      // of the whole run, about; 0: as it says, else 1e-6; `atol` is times each
+                            // state's nominal value, 0: rtol / 100
+    const tr_setting *settings; // parameters, inputs and start values: numbers, true, false, texts
+    size_t setting_count;
+    const char *inputs; // a .csv file with a column t: inputs by their names, by lines between rows
+                        // where they are continuous; NULL without
+    const char *output; // as of tr_simulate_options
+    const tr_sink *sinks;
+    size_t sink_count;
+    bool (*progress)(void *owner, double t, double end); // as of tr_simulate_options
+    void (*say)(void *owner, const char *words);         // what the FMU says; may be NULL
+    // What is wrong with it, or odd, as it is found; may be NULL.
+    void (*found)(void *owner, bool is_mistake, const char *words);
+    void *owner;
+    size_t most_steps, most_numbers; // as of tr_simulate_options
+    bool build;                      // compile its sources by cc where there is no binary for this machine
+    bool no_run;                     // tr_fmu_check: nothing of it is run
+    bool all_messages;               // it is asked to say all that it can
+    bool unused[5];                  // false: room for more
+} tr_fmu_options;
+void tr_fmu_fill(tr_fmu_options *options, size_t size);
+static inline tr_fmu_options tr_fmu_defaults(void)
+{
+    tr_fmu_options o;
+    tr_fmu_fill(&o, sizeof o);
+    return o;
+}
+
+// Whether an FMU is as the standard asks for: its archive, modelDescription.xml and, unless `no_run`,
+// what it does when it is called. What there is, in words or as JSON, to be freed with tr_text_free;
+// `mistakes` of which there are so many have been told to `found`. Also of one that is no FMU at
+// all. NULL on error: TR_IO when the file cannot be read, TR_FAILED when it cannot be run here.
+char *tr_fmu_check(const char *path, const tr_fmu_options *options, bool json, size_t *mistakes,
+                   tr_error *err);
+
+// Simulates one, and records its outputs and what else changes. Of the summary times, rows, steps,
+// evaluations, events (`switches`) and `interrupted` are filled in. TR_INVALID when it is no FMU,
+// TR_FAILED with what it said when it cannot go on, TR_USAGE, TR_IO; rows stay as of tr_simulate.
+bool tr_fmu_simulate(const char *path, const tr_fmu_options *options, tr_summary *summary,
+                     tr_error *err);
 
 #ifdef __GNUC__
 #pragma GCC visibility pop

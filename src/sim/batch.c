@@ -26,6 +26,8 @@ typedef struct Group {
 
 #define NO_GROUP UINT32_MAX
 
+enum { BETWEEN_TELLING = 64 }; // rounds, even when no run has arrived
+
 typedef struct Member {
     double t;
     uint8_t *bytes;
@@ -53,6 +55,7 @@ struct tr_batch {
     double from, to; // the least time when advancing began, and the last where it ends
     size_t going;    // members that were to be moved,
     size_t there;    // and have arrived or failed
+    size_t rounds;   // of lanes, steps of all at once
     BatchCounts counts;
 };
 typedef tr_batch Batch;
@@ -441,7 +444,10 @@ static bool move_group(Batch *b, uint32_t group, tr_error *err)
     const double step = b->run->options.step;
     while (fill_lanes(b, &b->groups[group])) { // groups may move as there are more of them
         const size_t there = b->there, taken = count_taken(lanes);
-        while (tr_lanes_step(lanes, step, fate)) b->counts.in_lanes += taken;
+        while (tr_lanes_step(lanes, step, fate)) {
+            b->counts.in_lanes += taken;
+            if (++b->rounds % BETWEEN_TELLING == 0 && !tell(b)) return false;
+        }
         for (uint32_t k = 0; k < lanes->lanes; k++) {
             if (!lanes->is_taken[k]) continue;
             if (fate[k] == LANE_STEPPED) {

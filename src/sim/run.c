@@ -238,6 +238,29 @@ void tr_run_set(Run *run, const char *name, double value, tr_error *err)
                 name ? name : "", tr_hint(&nearest, hint));
 }
 
+bool tr_run_get(const Run *run, const char *name, double *value, tr_error *err)
+{
+    tr_error local = {0};
+    if (!err) err = &local;
+    if (!run || has_failed(err)) return false;
+    const System *s = run->plan->system;
+    Suggestion nearest = {.wanted = text_of(name)};
+    char hint[TR_HINT_SIZE];
+    for (uint32_t i = 0; i < s->input_count; i++) {
+        if (!is_port(&s->inputs[i])) continue;
+        tr_suggest(&nearest, text_of(s->inputs[i].name));
+        if (!name || strcmp(s->inputs[i].name, name) != 0) continue;
+        const uint32_t follower = tr_system_follower(s, i);
+        const bool is_input = s->inputs[i].kind == TR_INPUT && run->flow;
+        const double *values = is_input ? run->flow->inputs : run->values;
+        *value = follower != NO_INPUT && values[follower] != 0 ? (double)NAN : values[i];
+        return true;
+    }
+    tr_fail(err, TR_USAGE, (Place){0}, "there is no input or parameter '%.80s'%s", name ? name : "",
+            tr_hint(&nearest, hint));
+    return false;
+}
+
 // ---- the start -----------------------------------------------------------------------------
 
 // The values of all inputs for a start: what was set, and what follows from it.

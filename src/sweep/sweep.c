@@ -6,8 +6,10 @@
 #include "base/error.h"
 #include "base/options.h"
 #include "sweep/pool.h"
+#include "sweep/ranks.h"
 #include "sweep/simulating.h"
 #include "sweep/store.h"
+#include "sweep/variant.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -65,17 +67,26 @@ bool tr_sweep_rows(Sweep *s, uint32_t count, tr_error *err)
     return true;
 }
 
-// Final values of outputs, or else of coordinates
+static void list_final(Buffer *list, bool is_run, const char *name)
+{
+    if (!tr_formula_is_name(text_of(name))) return;
+    tr_buffer_print(list, list->length ? ", " : "");
+    tr_buffer_print(list, is_run ? "final(%s)" : "%s=final(%s)", name, name);
+}
+
+// Of runs final values of outputs, or else of coordinates; of what has one row all of it
 static const char *default_keep(Sweep *s, tr_error *err)
 {
     Buffer list = {0};
     const System *y = s->system;
-    for (uint32_t i = 0; i < y->output_count; i++)
+    const bool is_run = s->task == &tasks[0];
+    for (uint32_t i = 0; is_run && i < y->output_count; i++)
         if (y->outputs[i].label && begins_with(y->outputs[i].name, "outputs."))
-            tr_buffer_print(&list, "%sfinal(%s)", list.length ? ", " : "", y->outputs[i].label);
-    for (uint32_t i = 0; !list.length && i < y->input_count; i++)
-        if (y->inputs[i].kind == TR_POSITION)
-            tr_buffer_print(&list, "%sfinal(%s)", list.length ? ", " : "", y->inputs[i].name);
+            list_final(&list, true, y->outputs[i].label);
+    for (uint32_t i = 0; is_run && !list.length && i < y->input_count; i++)
+        if (y->inputs[i].kind == TR_POSITION) list_final(&list, true, y->inputs[i].name);
+    for (uint32_t i = 0; !is_run && i < s->row_count; i++)
+        if (strcmp(s->row_names[i], "t") != 0) list_final(&list, false, s->row_names[i]);
     const char *text = tr_arena_text(&s->arena, list.at ? list.at : "", list.length);
     if (list.failed || !text) tr_fail_memory(err);
     tr_buffer_free(&list);
@@ -130,6 +141,10 @@ static bool open_sweep(Sweep *s, tr_error *err)
 {
     const tr_sweep_options *o = s->options;
     if (!choose_task(s, err)) return false;
+    if (o->shard && o->shard >= o->shards) {
+        tr_fail(err, TR_USAGE, (Place){0}, "there is no shard %zu of %zu", o->shard + 1, o->shards);
+        return false;
+    }
     s->system = tr_derive(s->model, s->derive, err);
     s->plan = tr_plan_new(s->system, err);
     if (!s->plan || !tr_design_make(&s->design, s->system, o, err) || !s->task->prepare(s, err))
@@ -152,6 +167,8 @@ static void close_sweep(Sweep *s)
 }
 
 // ---- writing --------------------------------------------------------------------------------
+
+#define COMMIT 0.5 // [s] so that no more than a second is lost
 
 typedef struct Writing {
     Sweep *sweep;
@@ -206,7 +223,7 @@ static bool pause_writing(void *owner, tr_error *err)
     const tr_sweep_options *o = w->sweep->options;
     const tr_sweep_summary *s = w->summary;
     const double now = seconds_now();
-    if (w->store && w->store->commit && now >= w->committed + 1) {
+    if (w->store && w->store->commit && now >= w->committed + COMMIT) {
         w->committed = now;
         if (!w->store->commit(w->store, err)) return false;
     }
@@ -239,17 +256,37 @@ Store *tr_store_open(const Sweep *s, const char *path, tr_error *err)
     return NULL;
 }
 
-static void run_all(Sweep *s, tr_sweep_summary *summary, tr_error *err)
+static void run_all(Sweep *s, Peers *peers, tr_sweep_summary *summary, tr_error *err)
 {
     const char *output = s->options->output;
+    Deck deck;
     Writing w = {.sweep = s, .summary = summary, .committed = seconds_now()};
-    const Writer writer = {write_block, pause_writing, &w};
+    const Writer writer = {write_block, pause_writing, &w, 0.1};
+    const Dealer dealer = {tr_deck_deal, &deck};
     if (output) w.store = tr_store_open(s, output, err);
-    if (has_failed(err)) return;
-    if (w.store) summary->before = summary->done = w.store->done, summary->failed = w.store->failed;
-    if (begin_sinks(s, err))
-        tr_pool_run(s, w.store ? w.store->is_done : NULL, s->options->jobs, &writer, err);
+    tr_deck_open(&deck, s, w.store ? w.store->is_done : NULL);
+    summary->runs = deck.runs, summary->before = summary->done = deck.before;
+    if (w.store) summary->failed = w.store->failed;
+    const bool has_begun = !has_failed(err) && begin_sinks(s, err);
+    if (peers)
+        tr_ranks_lead(peers, s, has_begun ? &deck : NULL, &writer, err);
+    else if (has_begun)
+        tr_pool_run(s, &dealer, s->options->jobs, &writer, err);
+    tr_deck_close(&deck);
     if (w.store) w.store->close(w.store, err);
+}
+
+// In one of several processes; what goes wrong before the work is told to the others, too.
+static void share(Sweep *s, Peers *peers, tr_sweep_summary *summary, tr_error *err)
+{
+    Sweep *ready = has_failed(err) ? NULL : s;
+    summary->follows = tr_peers_self(peers) > 0;
+    if (summary->follows)
+        tr_ranks_follow(peers, ready, err);
+    else if (ready)
+        run_all(s, peers, summary, err);
+    else
+        tr_ranks_lead(peers, NULL, NULL, NULL, err);
 }
 
 bool tr_sweep(const tr_model *model, const tr_derive_options *derive,
@@ -264,10 +301,13 @@ bool tr_sweep(const tr_model *model, const tr_derive_options *derive,
     if (!model || !tr_take_options(&o, sizeof o, options, "tr_sweep_defaults", err)) return false;
     const double started = seconds_now();
     Sweep s = {.options = &o, .model = model, .derive = derive};
-    if (open_sweep(&s, err)) {
-        summary->runs = s.design.runs;
-        run_all(&s, summary, err);
-    }
+    Peers *peers = o.shares ? tr_peers_open(err) : NULL;
+    if (!has_failed(err)) open_sweep(&s, err);
+    if (peers)
+        share(&s, peers, summary, err);
+    else if (!has_failed(err))
+        run_all(&s, NULL, summary, err);
+    tr_peers_close(peers);
     close_sweep(&s);
     summary->seconds = seconds_now() - started;
     return !has_failed(err);
