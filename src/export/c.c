@@ -145,6 +145,7 @@ static uint32_t arguments_of(const Export *code, CodePart part)
     switch (part) {
     case PART_GRADIENT: return T | X | U | P | WEIGHT;
     case PART_HESSIAN: return T | X | U | P | WEIGHT | CHANGE;
+    case PART_TANGENT: return T | X | U | P | CHANGE;
     case PART_SENSE: return T | X | U | P | DUE | 1 << ARGUMENT_NOISE;
     case PART_CONTROL: return T | U | P | 1 << ARGUMENT_S | 1 << ARGUMENT_C | DUE;
     default: return T | X | U | P;
@@ -488,11 +489,14 @@ static void write_header(const Printer *p, Buffer *out)
     tr_c_fill_in(p, &filled, text_of(sizes), NULL);
     Buffer second = {0};
     if (code->options.differentiates) tr_c_fill_in(p, &second, tr_embedded_c_second(), NULL);
-    Buffer samples = {0};
+    Buffer samples = {0}, slopes = {0};
     tr_c_samples_header(p, &samples);
+    tr_c_fill_in(p, &slopes,
+                 code->options.is_fmu ? tr_embedded_c_tangent() : tr_embedded_c_jacobian(), NULL);
     const bool acts = code->samples.clock.count;
     const Mark marks[] = {{"sizes", filled.at ? filled.at : ""},
                           {"samples", samples.at ? samples.at : ""},
+                          {"slopes", slopes.at ? slopes.at : ""},
                           {"and_samples", acts ? ", and at samples" : ""},
                           {"own_u", acts ? "" : "const "},
                           {"second", second.at ? second.at : ""},
@@ -506,6 +510,7 @@ static void write_header(const Printer *p, Buffer *out)
     tr_buffer_free(&filled);
     tr_buffer_free(&second);
     tr_buffer_free(&samples);
+    tr_buffer_free(&slopes);
 }
 
 static void write_defaults(Printer *p)
@@ -637,7 +642,12 @@ static void write_functions(Printer *p)
     }
     tr_c_function(p, PART_RATES, "rates", "dx", true, &code->x);
     tr_c_function(p, PART_OUTPUTS, "outputs", "y", true, &code->y);
-    tr_c_function(p, PART_JACOBIAN, "jacobian", "J", true, NULL);
+    if (code->options.is_fmu && code->u.count)
+        tr_c_function(p, PART_SIGNALS, "signals", "f", false, NULL);
+    if (code->options.is_fmu)
+        tr_c_function(p, PART_TANGENT, "tangent", "d", true, NULL);
+    else
+        tr_c_function(p, PART_JACOBIAN, "jacobian", "J", true, NULL);
     if (code->options.differentiates) {
         tr_c_function(p, PART_GRADIENT, "gradient", "g", true, NULL);
         tr_c_function(p, PART_HESSIAN, "hessian", "g", true, NULL);
@@ -670,10 +680,12 @@ static void write_source(const Printer *p, Buffer *out)
     write_names(p, out, "c", &code->samples.c);
     write_names(p, out, "k", &code->samples.clock);
     char head[120];
-    snprintf(head, sizeof head, "const int %s_jacobian_row[]", code->options.name);
-    tr_c_integers(out, head, code->jacobian_row, code->jacobian_count);
-    snprintf(head, sizeof head, "const int %s_jacobian_column[]", code->options.name);
-    tr_c_integers(out, head, code->jacobian_column, code->jacobian_count);
+    if (!code->options.is_fmu) {
+        snprintf(head, sizeof head, "const int %s_jacobian_row[]", code->options.name);
+        tr_c_integers(out, head, code->jacobian_row, code->jacobian_count);
+        snprintf(head, sizeof head, "const int %s_jacobian_column[]", code->options.name);
+        tr_c_integers(out, head, code->jacobian_column, code->jacobian_count);
+    }
     tr_buffer_print(out, "\n/* ---- elementary functions ---- */\n\n");
     write_elementary(p, out);
     write_tables(p, out);
@@ -682,18 +694,28 @@ static void write_source(const Printer *p, Buffer *out)
     out->failed = out->failed || p->body.failed;
 }
 
-bool tr_print_c(Export *code, Folder *folder, tr_error *err)
+bool tr_write_c(Export *code, Buffer *header, Buffer *source, tr_error *err)
 {
-    const char *name = code->options.name;
     Printer p = {.code = code,
                  .tongue = tongue_of(code),
                  .real = code->options.is_single ? "float" : "double"};
     if (!tr_tables_are_small(code, err)) return false;
     write_functions(&p);
+    write_header(&p, header);
+    write_source(&p, source);
+    tr_buffer_free(&p.body);
+    free(p.masks);
+    if (header->failed || source->failed) tr_fail_memory(err);
+    return !has_failed(err);
+}
+
+bool tr_print_c(Export *code, Folder *folder, tr_error *err)
+{
+    const char *name = code->options.name;
+    const Printer p = {.code = code, .real = code->options.is_single ? "float" : "double"};
     Buffer *header = tr_folder_add(folder, "%s.h", name);
-    if (header) write_header(&p, header);
     Buffer *source = tr_folder_add(folder, "%s.c", name);
-    if (source) write_source(&p, source);
+    if (header && source && !tr_write_c(code, header, source, err)) return false;
     Buffer *demo = tr_folder_add(folder, "%s_demo.c", name), title = {0};
     tr_buffer_comment(&title, code->system->title ? code->system->title : name);
     char sample[120] = "";
@@ -706,8 +728,6 @@ bool tr_print_c(Export *code, Folder *folder, tr_error *err)
     Buffer *makefile = tr_folder_add(folder, "Makefile");
     if (makefile) tr_c_fill_in(&p, makefile, tr_embedded_c_makefile(), NULL);
     tr_buffer_free(&title);
-    tr_buffer_free(&p.body);
-    free(p.masks);
-    if (!source || !makefile || p.body.failed) tr_fail_memory(err);
+    if (!source || !makefile) tr_fail_memory(err);
     return !has_failed(err);
 }

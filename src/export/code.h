@@ -17,6 +17,7 @@ typedef struct CodeName {
     double value;           // its default; NaN of an input that follows its formula of t
     uint32_t input;         // of the system; NO_INPUT of outputs
     bool is_integrated;     // of the state: it does not follow from others
+    const Port *port;       // NULL where there is none
 } CodeName;
 
 typedef struct CodeNames {
@@ -46,6 +47,8 @@ typedef enum CodePart {
     PART_GIVEN_RATES,
     PART_GRADIENT, // of weight . x' by x, then u
     PART_HESSIAN,  // how that changes along a change of x and u
+    PART_SIGNALS,  // u, by formulas of t where it follows these
+    PART_TANGENT,  // how rates, y, what follows, constraints and their slopes change
     PART_CLOCKS,   // period and seed of each that acts at samples
     PART_SENSE,    // what sensors hold after a sample
     PART_CONTROL,  // likewise states of controllers, then inputs that they set
@@ -86,6 +89,11 @@ typedef struct CodeOptions {
     bool opens;          // parameters that are 0, 1 or -1 stay parameters
     bool differentiates; // gradients and second slopes, too
     bool is_unreduced;
+    bool is_fmu; // tangents in place of the Jacobian
+    // of an FMU
+    int fmi; // 2 or 3
+    bool exchanges, simulates, sources_only;
+    double step;
 } CodeOptions;
 
 typedef struct Export {
@@ -96,6 +104,7 @@ typedef struct Export {
     CodeNames x, u, p, y, fixed, latches;
     uint32_t positions, velocities;         // of x: the first, and those behind them
     uint32_t *mode;                         // at the start, see c_header.txt
+    double *signal_start;                   // u at t = 0
     double *start;                          // x at the start with the model's own parameters
     uint32_t *quaternion, quaternion_count; // entries of x, the first of four
     uint32_t *projected, projected_count;   // entries of x that projecting moves
@@ -123,6 +132,9 @@ void tr_code_program(Export *code, CodePart part, const tr_program *program, con
 void tr_code_rates(const Export *code, const System *system, Exprs *list);
 void tr_code_jacobian(Export *code, tr_error *err);
 void tr_code_second(Export *code, tr_error *err);
+// `outputs`: the columns of y
+void tr_code_signals(Export *code, tr_error *err);
+void tr_code_tangent(Export *code, const uint32_t *outputs, tr_error *err);
 
 // A name of a list, unlike all others in it; and what acts at samples
 void tr_code_name(Export *code, CodeNames *names, const char *prefix, const char *name,

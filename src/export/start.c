@@ -5,6 +5,8 @@
 #include "export/code.h"
 
 #include "plan/condition_set.h"
+#include "plan/evaluator.h"
+#include "program/list.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -156,4 +158,28 @@ void tr_code_start(Export *code, tr_error *err)
         take_guesses(code, node);
     }
     free(node);
+}
+
+// What inputs are by their formulas of t, and what that is at t = 0
+void tr_code_signals(Export *code, tr_error *err)
+{
+    System *s = tr_chart_system(code->plan, code->flow->now->programs, err);
+    Exprs list = {0};
+    if (!s) return;
+    for (uint32_t k = 0; k < code->u.count; k++) {
+        const Input *u = &s->inputs[code->u.at[k].input];
+        exprs_add(&list, u->follows.id ? u->signal : u->symbol);
+    }
+    if (!list.failed) tr_system_resolve(s, list.at, list.count);
+    tr_program *program =
+        code->u.count ? tr_program_list(s, &list, code->flow->footing->fold, err) : NULL;
+    double *room = program ? tr_list_room(program) : NULL;
+    code->signal_start = calloc(code->u.count + 1u, sizeof *code->signal_start);
+    if (!code->signal_start || (program && !room)) code->failed = true;
+    if (room && code->signal_start)
+        tr_list_run(program, code->flow->inputs, room, code->signal_start);
+    tr_code_program(code, PART_SIGNALS, program, NULL, code->u.count);
+    free(room);
+    tr_program_free(program);
+    tr_system_free(s);
 }
