@@ -45,6 +45,7 @@ typedef enum CodePart {
     PART_START,           // x, as it is guessed from parameters, but for what no formula gives
     PART_GIVEN_POSITIONS, // conditions on positions at the start, and their slopes by rows
     PART_GIVEN_RATES,
+    PART_METRIC,   // masses along rates at the start, then motions that change nothing, by rows
     PART_GRADIENT, // of weight . x' by x, then u
     PART_HESSIAN,  // how that changes along a change of x and u
     PART_SIGNALS,  // u, by formulas of t where it follows these
@@ -65,6 +66,9 @@ typedef enum CodePart {
 typedef struct CodeConditions {
     uint32_t rows, count; // of the function: residuals, then slopes by rows; unknowns
     uint32_t *place;      // of these, entries of x
+    uint32_t easy;        // motions of the metric
+    uint32_t loose;       // unknowns that follow from others, the last of them
+    bool has_wishes;      // guesses of what is no unknown, too
 } CodeConditions;
 
 // What acts at samples (T324). What it holds is among the state, behind all else: numbers of

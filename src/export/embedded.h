@@ -40,6 +40,7 @@
     X(c_events, "export/c_events.txt")                       \
     X(c_units, "export/c_units.txt")                         \
     X(c_quality, "export/c_quality.txt")                     \
+    X(c_metric, "export/c_metric.txt")                       \
     X(c_start, "export/c_start.txt")                         \
     X(c_plain_start, "export/c_plain_start.txt")             \
     X(python_head, "export/python_head.txt")                 \

@@ -70,12 +70,14 @@ static void take_guesses(Export *code, const uint32_t *node)
 }
 
 // Those that are solved for all at once; where there are many, they are not
-static void take_conditions(Export *code, const ConditionSet *set, bool rates, const uint32_t *node)
+static void take_conditions(Export *code, const ConditionSet *set, bool rates, uint32_t *node)
 {
     CodeConditions *given = &code->given[rates];
     const CodePart part = rates ? PART_GIVEN_RATES : PART_GIVEN_POSITIONS;
     if (!set || !set->program || set->direction) return;
+    given->has_wishes = !rates && tr_system_output(code->system, text_of("guess.position")) != NULL;
     given->rows = set->formulas + set->touches, given->count = set->count + set->touches;
+    given->loose = set->touches;
     given->place = calloc(given->count + 1u, sizeof *given->place);
     const uint32_t outputs = given->rows * (1 + given->count);
     uint32_t *wanted = calloc(outputs + 1u, sizeof *wanted);
@@ -88,6 +90,12 @@ static void take_conditions(Export *code, const ConditionSet *set, bool rates, c
         tr_flat_program(&code->flat, set->program, node, wanted, outputs, code->part[part].value);
     }
     free(wanted);
+    if (!set->metric || code->failed) return;
+    given->easy = set->easy;
+    uint32_t *kept = code->input_node;
+    code->input_node = node;
+    tr_code_program(code, PART_METRIC, set->metric, NULL, set->count * (1 + set->easy));
+    code->input_node = kept;
 }
 
 // The chart of a run, where it is one of velocities: of rows or velocities in other axes generated
