@@ -73,6 +73,8 @@ static void check_run(Run *run, const char *name, const char *text, Lanes *l, do
     tr_lanes_take(l, run, record);
     const double until = run->mover->t + 45.3 * step;
     const LaneFate a = step_in_lanes(l, record, lanes, step, until);
+    if (getenv("TR_VERBOSE"))
+        printf("%s: watch %d watches %d rates %u lie %d projected %u quaternions %u alarms %u switches %u pivots %u surplus %u steps in lanes %g, evaluations %g\n", name, l->watch != NULL, l->watches, l->size, l->is_lie, l->projected, l->quaternions, l->alarms, l->switches, l->pivots, l->surplus, lanes[AT_STEPS], lanes[AT_ALL_EVALUATIONS]);
     const LaneFate b = step_by_ptx(l, text, record, ptx, step, until, &executed);
     if (a != b) fail_msg("%s: fate %d in lanes, %d by PTX; t %g, %g", name, a, b, lanes[0], ptx[0]);
     compare(l, lanes, ptx, name);

@@ -178,13 +178,13 @@ static void ptx_function(PtxModule *m, char *line)
 {
     PtxFunction *f = &m->functions[m->function_count++];
     char *name_at = strchr(line, ')') + 1, *open = strchr(name_at, '(');
-    *open = 0;
-    strcpy(f->name, ptx_trim(name_at));
-    *open = '(';
+    char own[64];
+    snprintf(own, sizeof own, "%.*s", (int)(open - name_at), name_at);
+    strcpy(f->name, ptx_trim(own));
     int which = 0;
     for (char *at = strchr(line, '%'); at; at = strchr(at + 1, '%')) {
         char name[16];
-        size_t length = strcspn(at, ",) ");
+        size_t length = strcspn(at, ",) \n");
         memcpy(name, at, length);
         name[length] = 0;
         f->formal[which++] = ptx_register(m, f->name, name);
@@ -280,7 +280,8 @@ static PtxModule *ptx_read(const char *source)
             continue; // .reg, .version, .target
         else if (line[strlen(line) - 1] == ':') {
             line[strlen(line) - 1] = 0;
-            m->label_line[ptx_label(m, function, line)] = m->count;
+            const int label = ptx_label(m, function, line); // lists may move
+            m->label_line[label] = m->count;
         } else {
             PtxLine *l = ptx_add(m);
             if (line[0] == '@') {

@@ -158,14 +158,17 @@ void tr_nodes_words(Words *words)
     tr_words_add(words, tr_gpu_nodes());
 }
 
+// A call gives one number, so there are three: the angle, its low part, the quadrant.
 static Thing call_reduce(Translation *t, void *owner, const Thing *a, uint32_t count)
 {
     (void)owner, (void)count;
     Ptx *p = t->ptx;
     const Value x = a[0].value.is_known ? tr_ptx_settle(p, a[0].value) : a[0].value;
-    tr_buffer_print(&p->text, "\tcall (%%d%u, %%d%u, %%d%u), tr_reduce_huge, (%%d%u);\n",
-                    t->cells[a[1].cell].number, t->cells[a[1].cell + 1].number,
-                    t->cells[a[1].cell + 2].number, x.number);
+    for (uint32_t i = 0; i < 3; i++) {
+        const Value which = tr_ptx_settle(p, tr_ptx_whole(KIND_U32, i));
+        tr_buffer_print(&p->text, "\tcall (%%d%u), tr_reduce_huge, (%%d%u, %%r%u);\n",
+                        t->cells[a[1].cell + i].number, x.number, which.number);
+    }
     return (Thing){0};
 }
 
@@ -194,17 +197,20 @@ void tr_nodes_beside(Translation *t, Buffer *out)
     Ptx apart = {.is_single = t->ptx->is_single}, *kernel = t->ptx;
     t->ptx = &apart;
     name_builtins(t);
-    const Value x = tr_ptx_register(&apart, KIND_REAL);
+    const Value x = tr_ptx_register(&apart, KIND_REAL), part = tr_ptx_register(&apart, KIND_U32);
     const Thing argument = thing_of(x);
     const Thing angle = tr_translate_call(t, "el_reduce_huge", &argument, 1);
     const Value quadrant = t->cells[angle.cell + 2];
     const Value as_number = tr_ptx_make(&apart, KIND_REAL, "mov.b64", &quadrant, 1);
-    tr_buffer_print(out, ".func (.reg .f64 %%a, .reg .f64 %%b, .reg .f64 %%c) tr_reduce_huge (.reg .f64 %%x)\n{\n");
+    const Value low = tr_ptx_choose(&apart, tr_ptx_binary(&apart, "==", part, tr_ptx_whole(KIND_U32, 1)),
+                                    t->cells[angle.cell + 1], as_number);
+    const Value result = tr_ptx_choose(&apart, tr_ptx_binary(&apart, "==", part, tr_ptx_whole(KIND_U32, 0)),
+                                       t->cells[angle.cell], low);
+    tr_buffer_print(out, ".func (.reg .f64 %%result) tr_reduce_huge (.reg .f64 %%x, .reg .u32 %%part)\n{\n");
     tr_ptx_registers(&apart, out);
-    tr_buffer_print(out, "\tmov.f64 %%d1, %%x;\n");
+    tr_buffer_print(out, "\tmov.f64 %%d%u, %%x;\n\tmov.u32 %%r%u, %%part;\n", x.number, part.number);
     tr_buffer_add(out, apart.text.at, apart.text.length);
-    tr_buffer_print(out, "\tmov.f64 %%a, %%d%u;\n\tmov.f64 %%b, %%d%u;\n\tmov.f64 %%c, %%d%u;\n\tret;\n}\n",
-                    t->cells[angle.cell].number, t->cells[angle.cell + 1].number, as_number.number);
+    tr_buffer_print(out, "\tmov.f64 %%result, %%d%u;\n\tret;\n}\n", result.number);
     out->failed = out->failed || apart.text.failed;
     tr_buffer_free(&apart.text);
     t->ptx = kernel;
