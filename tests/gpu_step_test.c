@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels of bundled models, executed by an interpreter of PTX, against blocks of lanes: every number
-// of a record, to the bit, until each run has arrived or is not plain.
+// Kernels of bundled models, executed by an interpreter of PTX, against blocks of lanes: every
+// number of a record, to the bit, until each run has arrived or is not plain.
 #include "models.h"
 #include "ptx.h"
 #include "sim/on_gpu.h"
@@ -74,13 +74,17 @@ static void check_run(Run *run, const char *name, const char *text, Lanes *l, do
     const double until = run->mover->t + 45.3 * step;
     const LaneFate a = step_in_lanes(l, record, lanes, step, until);
     if (getenv("TR_VERBOSE"))
-        printf("%s: watch %d watches %d rates %u lie %d projected %u quaternions %u alarms %u switches %u pivots %u surplus %u steps in lanes %g, evaluations %g\n", name, l->watch != NULL, l->watches, l->size, l->is_lie, l->projected, l->quaternions, l->alarms, l->switches, l->pivots, l->surplus, lanes[AT_STEPS], lanes[AT_ALL_EVALUATIONS]);
+        printf("%s: watch %d watches %d rates %u lie %d projected %u quaternions %u alarms %u "
+               "switches %u pivots %u surplus %u steps in lanes %g, evaluations %g\n",
+               name, l->watch != NULL, l->watches, l->size, l->is_lie, l->projected, l->quaternions,
+               l->alarms, l->switches, l->pivots, l->surplus, lanes[AT_STEPS],
+               lanes[AT_ALL_EVALUATIONS]);
     const LaneFate b = step_by_ptx(l, text, record, ptx, step, until, &executed);
     if (a != b) fail_msg("%s: fate %d in lanes, %d by PTX; t %g, %g", name, a, b, lanes[0], ptx[0]);
     compare(l, lanes, ptx, name);
     if (getenv("TR_VERBOSE"))
-        printf("%-24s %zu characters, %zu instructions, fate %d, %g steps\n", name, strlen(text), executed, a,
-               ptx[AT_STEPS] - record[AT_STEPS]);
+        printf("%-24s %zu characters, %zu instructions, fate %d, %g steps\n", name, strlen(text),
+               executed, a, ptx[AT_STEPS] - record[AT_STEPS]);
     free(record);
 }
 

@@ -17,23 +17,29 @@ static char *kernel_of(unsigned code, int operands)
     Nodes nodes = {0};
     uint32_t a[3];
     for (uint32_t i = 0; i < 3; i++) a[i] = tr_flat_argument(&flat, ARGUMENT_X, i);
-    const uint32_t out = tr_flat_node(&flat, code, a[0], operands > 1 ? a[1] : 0, operands > 2 ? a[2] : 0);
+    const uint32_t out =
+        tr_flat_node(&flat, code, a[0], operands > 1 ? a[1] : 0, operands > 2 ? a[2] : 0);
     assert_true(tr_nodes_open(&nodes, &flat, &t));
     tr_nodes_words(&words);
     tr_nodes_beside(&t, &beside);
     const Value at = tr_ptx_register(&ptx, KIND_U64);
     tr_buffer_print(&ptx.text, "\tld.param.u64 %%l%u, [at];\n", at.number);
     for (uint32_t i = 0; i < 3; i++) {
-        const Value x = tr_ptx_register(&ptx, KIND_REAL), from = tr_ptx_binary(&ptx, "+", at, tr_ptx_whole(KIND_U64, 8 * i));
+        const Value x = tr_ptx_register(&ptx, KIND_REAL),
+                    from = tr_ptx_binary(&ptx, "+", at, tr_ptx_whole(KIND_U64, 8 * i));
         tr_buffer_print(&ptx.text, "\tld.global.f64 %%d%u, [%%l%u];\n", x.number, from.number);
         nodes.value[a[i]] = x;
         nodes.value[a[i]].is_fresh = false;
     }
     tr_nodes_make(&nodes, &out, 1);
     if (t.failure[0]) fail_msg("%s", t.failure);
-    const Value y = tr_nodes_number(&nodes, out), to = tr_ptx_binary(&ptx, "+", at, tr_ptx_whole(KIND_U64, 24));
+    const Value y = tr_nodes_number(&nodes, out),
+                to = tr_ptx_binary(&ptx, "+", at, tr_ptx_whole(KIND_U64, 24));
     tr_buffer_print(&ptx.text, "\tst.global.f64 [%%l%u], %%d%u;\n\tret;\n", to.number, y.number);
-    tr_buffer_print(&all, ".version 7.0\n.target sm_75\n.address_size 64\n%s%s.visible .entry one(\n\t.param .u64 at)\n{\n", lists.at ? lists.at : "", beside.at);
+    tr_buffer_print(&all,
+                    ".version 7.0\n.target sm_75\n.address_size 64\n%s%s.visible .entry "
+                    "one(\n\t.param .u64 at)\n{\n",
+                    lists.at ? lists.at : "", beside.at);
     tr_ptx_registers(&ptx, &all);
     tr_buffer_print(&all, "%s}\n", ptx.text.at);
     tr_nodes_close(&nodes);
@@ -46,11 +52,38 @@ static char *kernel_of(unsigned code, int operands)
     return all.at;
 }
 
-static const double special[] = {0.0,     -0.0,   0.5,   -0.5,      1,     -1,    2,
-                                 3,       -3,     1e-310, 1e-20,    -1e-9, 0.785, 1.5707963267948966,
-                                 1e5,     -268435456.0,   268435455.0, 1e9, -1e22, 1.7e308, 745,
-                                 -746,    709.7,  710,   -1000,     2.5,   -7,    1000,
-                                 1001,    (double)INFINITY, -(double)INFINITY, (double)NAN};
+static const double special[] = {0.0,
+                                 -0.0,
+                                 0.5,
+                                 -0.5,
+                                 1,
+                                 -1,
+                                 2,
+                                 3,
+                                 -3,
+                                 1e-310,
+                                 1e-20,
+                                 -1e-9,
+                                 0.785,
+                                 1.5707963267948966,
+                                 1e5,
+                                 -268435456.0,
+                                 268435455.0,
+                                 1e9,
+                                 -1e22,
+                                 1.7e308,
+                                 745,
+                                 -746,
+                                 709.7,
+                                 710,
+                                 -1000,
+                                 2.5,
+                                 -7,
+                                 1000,
+                                 1001,
+                                 (double)INFINITY,
+                                 -(double)INFINITY,
+                                 (double)NAN};
 enum { SPECIAL = sizeof special / sizeof *special, TRIED = 1500 };
 
 static double argument(Random *r, int i)
@@ -85,12 +118,13 @@ static void check_operation(unsigned code, const char *name, int operands)
     PtxModule *m = ptx_read(text);
     m->parameters[0].u = (uint64_t)(uintptr_t)x;
     for (int i = 0; i < TRIED; i++) {
-        for (int k = 0; k < 3; k++) x[k] = k ? argument(&r, (int)random_below(&r, TRIED)) : argument(&r, i);
+        for (int k = 0; k < 3; k++)
+            x[k] = k ? argument(&r, (int)random_below(&r, TRIED)) : argument(&r, i);
         ptx_launch(m, 1, 1);
         const double right = expected(code, x);
         if (!are_same(x[3], right))
-            fail_msg("%s of %.17g, %.17g, %.17g is %.17g by PTX, %.17g here", name, x[0], x[1], x[2],
-                     x[3], right);
+            fail_msg("%s of %.17g, %.17g, %.17g is %.17g by PTX, %.17g here", name, x[0], x[1],
+                     x[2], x[3], right);
     }
     ptx_free(m);
     free(text);

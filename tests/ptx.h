@@ -37,8 +37,8 @@ typedef struct PtxLine {
 
 typedef struct PtxFunction {
     char name[64];
-    int first;                  // line
-    uint32_t formal[16];        // registers: results, then parameters
+    int first;           // line
+    uint32_t formal[16]; // registers: results, then parameters
     int results, parameters;
     char parameter_name[16][32]; // of an entry
 } PtxFunction;
@@ -77,7 +77,8 @@ static void ptx_die(const char *what, const char *about)
 static uint32_t ptx_register(PtxModule *m, const char *function, const char *name)
 {
     char full[72];
-    snprintf(full, sizeof full, "%s::%s", name[1] >= 'a' && strchr(name, '.') ? "" : function, name);
+    snprintf(full, sizeof full, "%s::%s", name[1] >= 'a' && strchr(name, '.') ? "" : function,
+             name);
     uint32_t code = 2166136261u;
     for (const char *c = full; *c; c++) code = (code ^ (uint8_t)*c) * 16777619u;
     if (2 * m->registers + 2 > m->slot_count) {
@@ -315,16 +316,84 @@ static void ptx_free(PtxModule *m)
 // ---- running -------------------------------------------------------------------------------
 
 enum {
-    PTX_UNKNOWN, PTX_ADD_D, PTX_SUB_D, PTX_MUL_D, PTX_DIV_D, PTX_FMA_D, PTX_SQRT_D, PTX_NEG_D,
-    PTX_ABS_D, PTX_FLOOR_D, PTX_ADD_32, PTX_SUB_32, PTX_MUL_32, PTX_DIV_32, PTX_AND_32, PTX_OR_32,
-    PTX_XOR_32, PTX_SHL_32, PTX_SHR_32, PTX_SHR_S32, PTX_ADD_64, PTX_SUB_64, PTX_MUL_64,
-    PTX_AND_64, PTX_OR_64, PTX_XOR_64, PTX_SHL_64, PTX_SHR_64, PTX_LT_D, PTX_LE_D, PTX_GT_D,
-    PTX_GE_D, PTX_EQ_D, PTX_NEU_D, PTX_LT_U32, PTX_LE_U32, PTX_GT_U32, PTX_GE_U32, PTX_EQ_32,
-    PTX_NE_32, PTX_LT_S32, PTX_LE_S32, PTX_GT_S32, PTX_GE_S32, PTX_LT_U64, PTX_LE_U64, PTX_GT_U64,
-    PTX_GE_U64, PTX_EQ_64, PTX_NE_64, PTX_AND_P, PTX_OR_P, PTX_NOT_P, PTX_MOV_P, PTX_MOV_32,
-    PTX_MOV_64, PTX_SELP_32, PTX_SELP_64, PTX_S64_S32, PTX_U64_U32, PTX_U32_U64, PTX_D_S32,
-    PTX_D_U32, PTX_D_U64, PTX_S32_D, PTX_U32_D, PTX_U64_D, PTX_MAD_32, PTX_MAD_64, PTX_WIDE,
-    PTX_LOAD_D, PTX_LOAD_32, PTX_STORE_D, PTX_PARAM_32, PTX_PARAM_64, PTX_CVTA, PTX_BRA, PTX_CALL,
+    PTX_UNKNOWN,
+    PTX_ADD_D,
+    PTX_SUB_D,
+    PTX_MUL_D,
+    PTX_DIV_D,
+    PTX_FMA_D,
+    PTX_SQRT_D,
+    PTX_NEG_D,
+    PTX_ABS_D,
+    PTX_FLOOR_D,
+    PTX_ADD_32,
+    PTX_SUB_32,
+    PTX_MUL_32,
+    PTX_DIV_32,
+    PTX_AND_32,
+    PTX_OR_32,
+    PTX_XOR_32,
+    PTX_SHL_32,
+    PTX_SHR_32,
+    PTX_SHR_S32,
+    PTX_ADD_64,
+    PTX_SUB_64,
+    PTX_MUL_64,
+    PTX_AND_64,
+    PTX_OR_64,
+    PTX_XOR_64,
+    PTX_SHL_64,
+    PTX_SHR_64,
+    PTX_LT_D,
+    PTX_LE_D,
+    PTX_GT_D,
+    PTX_GE_D,
+    PTX_EQ_D,
+    PTX_NEU_D,
+    PTX_LT_U32,
+    PTX_LE_U32,
+    PTX_GT_U32,
+    PTX_GE_U32,
+    PTX_EQ_32,
+    PTX_NE_32,
+    PTX_LT_S32,
+    PTX_LE_S32,
+    PTX_GT_S32,
+    PTX_GE_S32,
+    PTX_LT_U64,
+    PTX_LE_U64,
+    PTX_GT_U64,
+    PTX_GE_U64,
+    PTX_EQ_64,
+    PTX_NE_64,
+    PTX_AND_P,
+    PTX_OR_P,
+    PTX_NOT_P,
+    PTX_MOV_P,
+    PTX_MOV_32,
+    PTX_MOV_64,
+    PTX_SELP_32,
+    PTX_SELP_64,
+    PTX_S64_S32,
+    PTX_U64_U32,
+    PTX_U32_U64,
+    PTX_D_S32,
+    PTX_D_U32,
+    PTX_D_U64,
+    PTX_S32_D,
+    PTX_U32_D,
+    PTX_U64_D,
+    PTX_MAD_32,
+    PTX_MAD_64,
+    PTX_WIDE,
+    PTX_LOAD_D,
+    PTX_LOAD_32,
+    PTX_STORE_D,
+    PTX_PARAM_32,
+    PTX_PARAM_64,
+    PTX_CVTA,
+    PTX_BRA,
+    PTX_CALL,
     PTX_RET
 };
 
@@ -333,40 +402,92 @@ static int ptx_operation(const char *name)
     static const struct {
         const char *name;
         int operation;
-    } rows[] = {{"add.rn.f64", PTX_ADD_D}, {"sub.rn.f64", PTX_SUB_D}, {"mul.rn.f64", PTX_MUL_D},
-                {"div.rn.f64", PTX_DIV_D}, {"fma.rn.f64", PTX_FMA_D}, {"sqrt.rn.f64", PTX_SQRT_D},
-                {"neg.f64", PTX_NEG_D}, {"abs.f64", PTX_ABS_D}, {"cvt.rmi.f64.f64", PTX_FLOOR_D},
-                {"add.u32", PTX_ADD_32}, {"sub.u32", PTX_SUB_32}, {"mul.lo.u32", PTX_MUL_32},
-                {"div.u32", PTX_DIV_32}, {"and.b32", PTX_AND_32}, {"or.b32", PTX_OR_32},
-                {"xor.b32", PTX_XOR_32}, {"shl.b32", PTX_SHL_32}, {"shr.u32", PTX_SHR_32},
-                {"shr.s32", PTX_SHR_S32}, {"add.u64", PTX_ADD_64}, {"sub.u64", PTX_SUB_64},
-                {"mul.lo.u64", PTX_MUL_64}, {"and.b64", PTX_AND_64}, {"or.b64", PTX_OR_64},
-                {"xor.b64", PTX_XOR_64}, {"shl.b64", PTX_SHL_64}, {"shr.u64", PTX_SHR_64},
-                {"setp.lt.f64", PTX_LT_D}, {"setp.le.f64", PTX_LE_D}, {"setp.gt.f64", PTX_GT_D},
-                {"setp.ge.f64", PTX_GE_D}, {"setp.eq.f64", PTX_EQ_D}, {"setp.neu.f64", PTX_NEU_D},
-                {"setp.lt.u32", PTX_LT_U32}, {"setp.le.u32", PTX_LE_U32},
-                {"setp.gt.u32", PTX_GT_U32}, {"setp.ge.u32", PTX_GE_U32},
-                {"setp.eq.u32", PTX_EQ_32}, {"setp.eq.s32", PTX_EQ_32}, {"setp.ne.u32", PTX_NE_32},
-                {"setp.ne.s32", PTX_NE_32}, {"setp.lt.s32", PTX_LT_S32},
-                {"setp.le.s32", PTX_LE_S32}, {"setp.gt.s32", PTX_GT_S32},
-                {"setp.ge.s32", PTX_GE_S32}, {"setp.lt.u64", PTX_LT_U64},
-                {"setp.le.u64", PTX_LE_U64}, {"setp.gt.u64", PTX_GT_U64},
-                {"setp.ge.u64", PTX_GE_U64}, {"setp.eq.u64", PTX_EQ_64},
-                {"setp.ne.u64", PTX_NE_64}, {"and.pred", PTX_AND_P}, {"or.pred", PTX_OR_P},
-                {"not.pred", PTX_NOT_P}, {"mov.pred", PTX_MOV_P}, {"mov.b32", PTX_MOV_32},
-                {"mov.u32", PTX_MOV_32}, {"mov.b64", PTX_MOV_64}, {"mov.u64", PTX_MOV_64},
-                {"mov.f64", PTX_MOV_64}, {"selp.b32", PTX_SELP_32}, {"selp.b64", PTX_SELP_64},
-                {"selp.f64", PTX_SELP_64}, {"cvt.s64.s32", PTX_S64_S32},
-                {"cvt.u64.u32", PTX_U64_U32}, {"cvt.u32.u64", PTX_U32_U64},
-                {"cvt.rn.f64.s32", PTX_D_S32}, {"cvt.rn.f64.u32", PTX_D_U32},
-                {"cvt.rn.f64.u64", PTX_D_U64}, {"cvt.rzi.s32.f64", PTX_S32_D},
-                {"cvt.rzi.u32.f64", PTX_U32_D}, {"cvt.rzi.u64.f64", PTX_U64_D},
-                {"mad.lo.u32", PTX_MAD_32}, {"mad.lo.u64", PTX_MAD_64}, {"mul.wide.u32", PTX_WIDE},
-                {"ld.global.f64", PTX_LOAD_D}, {"ld.const.f64", PTX_LOAD_D},
-                {"ld.const.u32", PTX_LOAD_32}, {"st.global.f64", PTX_STORE_D},
-                {"ld.param.u32", PTX_PARAM_32}, {"ld.param.u64", PTX_PARAM_64},
-                {"ld.param.f64", PTX_PARAM_64}, {"cvta.to.global.u64", PTX_CVTA},
-                {"bra", PTX_BRA}, {"call", PTX_CALL}, {"ret", PTX_RET}};
+    } rows[] = {{"add.rn.f64", PTX_ADD_D},
+                {"sub.rn.f64", PTX_SUB_D},
+                {"mul.rn.f64", PTX_MUL_D},
+                {"div.rn.f64", PTX_DIV_D},
+                {"fma.rn.f64", PTX_FMA_D},
+                {"sqrt.rn.f64", PTX_SQRT_D},
+                {"neg.f64", PTX_NEG_D},
+                {"abs.f64", PTX_ABS_D},
+                {"cvt.rmi.f64.f64", PTX_FLOOR_D},
+                {"add.u32", PTX_ADD_32},
+                {"sub.u32", PTX_SUB_32},
+                {"mul.lo.u32", PTX_MUL_32},
+                {"div.u32", PTX_DIV_32},
+                {"and.b32", PTX_AND_32},
+                {"or.b32", PTX_OR_32},
+                {"xor.b32", PTX_XOR_32},
+                {"shl.b32", PTX_SHL_32},
+                {"shr.u32", PTX_SHR_32},
+                {"shr.s32", PTX_SHR_S32},
+                {"add.u64", PTX_ADD_64},
+                {"sub.u64", PTX_SUB_64},
+                {"mul.lo.u64", PTX_MUL_64},
+                {"and.b64", PTX_AND_64},
+                {"or.b64", PTX_OR_64},
+                {"xor.b64", PTX_XOR_64},
+                {"shl.b64", PTX_SHL_64},
+                {"shr.u64", PTX_SHR_64},
+                {"setp.lt.f64", PTX_LT_D},
+                {"setp.le.f64", PTX_LE_D},
+                {"setp.gt.f64", PTX_GT_D},
+                {"setp.ge.f64", PTX_GE_D},
+                {"setp.eq.f64", PTX_EQ_D},
+                {"setp.neu.f64", PTX_NEU_D},
+                {"setp.lt.u32", PTX_LT_U32},
+                {"setp.le.u32", PTX_LE_U32},
+                {"setp.gt.u32", PTX_GT_U32},
+                {"setp.ge.u32", PTX_GE_U32},
+                {"setp.eq.u32", PTX_EQ_32},
+                {"setp.eq.s32", PTX_EQ_32},
+                {"setp.ne.u32", PTX_NE_32},
+                {"setp.ne.s32", PTX_NE_32},
+                {"setp.lt.s32", PTX_LT_S32},
+                {"setp.le.s32", PTX_LE_S32},
+                {"setp.gt.s32", PTX_GT_S32},
+                {"setp.ge.s32", PTX_GE_S32},
+                {"setp.lt.u64", PTX_LT_U64},
+                {"setp.le.u64", PTX_LE_U64},
+                {"setp.gt.u64", PTX_GT_U64},
+                {"setp.ge.u64", PTX_GE_U64},
+                {"setp.eq.u64", PTX_EQ_64},
+                {"setp.ne.u64", PTX_NE_64},
+                {"and.pred", PTX_AND_P},
+                {"or.pred", PTX_OR_P},
+                {"not.pred", PTX_NOT_P},
+                {"mov.pred", PTX_MOV_P},
+                {"mov.b32", PTX_MOV_32},
+                {"mov.u32", PTX_MOV_32},
+                {"mov.b64", PTX_MOV_64},
+                {"mov.u64", PTX_MOV_64},
+                {"mov.f64", PTX_MOV_64},
+                {"selp.b32", PTX_SELP_32},
+                {"selp.b64", PTX_SELP_64},
+                {"selp.f64", PTX_SELP_64},
+                {"cvt.s64.s32", PTX_S64_S32},
+                {"cvt.u64.u32", PTX_U64_U32},
+                {"cvt.u32.u64", PTX_U32_U64},
+                {"cvt.rn.f64.s32", PTX_D_S32},
+                {"cvt.rn.f64.u32", PTX_D_U32},
+                {"cvt.rn.f64.u64", PTX_D_U64},
+                {"cvt.rzi.s32.f64", PTX_S32_D},
+                {"cvt.rzi.u32.f64", PTX_U32_D},
+                {"cvt.rzi.u64.f64", PTX_U64_D},
+                {"mad.lo.u32", PTX_MAD_32},
+                {"mad.lo.u64", PTX_MAD_64},
+                {"mul.wide.u32", PTX_WIDE},
+                {"ld.global.f64", PTX_LOAD_D},
+                {"ld.const.f64", PTX_LOAD_D},
+                {"ld.const.u32", PTX_LOAD_32},
+                {"st.global.f64", PTX_STORE_D},
+                {"ld.param.u32", PTX_PARAM_32},
+                {"ld.param.u64", PTX_PARAM_64},
+                {"ld.param.f64", PTX_PARAM_64},
+                {"cvta.to.global.u64", PTX_CVTA},
+                {"bra", PTX_BRA},
+                {"call", PTX_CALL},
+                {"ret", PTX_RET}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (strcmp(rows[i].name, name) == 0) return rows[i].operation;
     ptx_die("there is no instruction", name);
@@ -395,8 +516,7 @@ static PtxWord ptx_value(const PtxModule *m, const PtxWord *r, const PtxOperand 
 static void ptx_call(PtxModule *m, PtxWord *r, const PtxLine *l)
 {
     const PtxFunction *f = &m->functions[l->target];
-    for (int i = f->results; i < l->operands; i++)
-        r[f->formal[i]] = ptx_value(m, r, &l->o[i]);
+    for (int i = f->results; i < l->operands; i++) r[f->formal[i]] = ptx_value(m, r, &l->o[i]);
     ptx_execute(m, r, f->first);
     for (int i = 0; i < f->results; i++) r[l->o[i].reg] = r[f->formal[i]];
 }
@@ -408,7 +528,8 @@ static void ptx_execute(PtxModule *m, PtxWord *r, int from)
         if (!l->operation) l->operation = ptx_operation(l->name);
         if (l->guard >= 0 && (r[l->guard].u != 0) == l->guard_not) continue;
         m->executed++;
-        PtxWord x[4] = {{0}}, *to = l->operands && l->o[0].kind == PTX_REGISTER ? &r[l->o[0].reg] : x;
+        PtxWord x[4] = {{0}},
+                *to = l->operands && l->o[0].kind == PTX_REGISTER ? &r[l->o[0].reg] : x;
         for (int i = 1; i < l->operands && i < 4 && l->operation != PTX_CALL; i++)
             x[i] = ptx_value(m, r, &l->o[i]);
         const double a = x[1].d, b = x[2].d;

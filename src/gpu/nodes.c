@@ -73,7 +73,10 @@ static Value turn(Nodes *n, unsigned code, uint32_t argument, Value x)
     }
     const Thing with_x[] = {thing_of(x), thing_array(n->angle[argument])};
     const bool cosine = code == OP_COS;
-    return tr_translate_call(t, cosine ? "cosine" : code == OP_SIN ? "sine" : "tangent",
+    return tr_translate_call(t,
+                             cosine           ? "cosine"
+                             : code == OP_SIN ? "sine"
+                                              : "tangent",
                              with_x + cosine, 2 - cosine)
         .value;
 }
@@ -81,15 +84,15 @@ static Value turn(Nodes *n, unsigned code, uint32_t argument, Value x)
 // The one that a relation chooses, or the first where that is no number
 static Value extreme(Ptx *p, const char *sign, Value a, Value b)
 {
-    const Value is_first = tr_ptx_binary(p, "|", tr_ptx_binary(p, sign, a, b),
-                                         tr_ptx_binary(p, "!=", a, a));
+    const Value is_first =
+        tr_ptx_binary(p, "|", tr_ptx_binary(p, sign, a, b), tr_ptx_binary(p, "!=", a, a));
     return tr_ptx_choose(p, is_first, a, b);
 }
 
 static Value make(Nodes *n, const FlatNode *node)
 {
     static const char *const called[OP_COUNT] = {
-        [OP_ASIN] = "el_asin", [OP_ACOS] = "el_acos", [OP_ATAN] = "el_atan", [OP_EXP] = "el_exp",
+        [OP_ASIN] = "el_asin", [OP_ACOS] = "el_acos",   [OP_ATAN] = "el_atan", [OP_EXP] = "el_exp",
         [OP_LOG] = "el_log",   [OP_HYPOT] = "el_hypot", [OP_RAISE] = "raise"};
     Ptx *p = n->translation->ptx;
     Value x[3];
@@ -99,16 +102,23 @@ static Value make(Nodes *n, const FlatNode *node)
                              tr_nodes_number(n, node->c));
     for (int k = 0; k < operands; k++) x[k] = tr_nodes_number(n, flat_operand(node, k));
     switch (node->code) {
-    case OP_ADD: case OP_SUB: case OP_MUL: case OP_DIV:
-    case OP_LESS: case OP_LESS_EQUAL: case OP_EQUAL: case OP_NOT_EQUAL:
-        return tr_ptx_binary(p, tr_op[node->code].name, x[0], x[1]);
+    case OP_ADD:
+    case OP_SUB:
+    case OP_MUL:
+    case OP_DIV:
+    case OP_LESS:
+    case OP_LESS_EQUAL:
+    case OP_EQUAL:
+    case OP_NOT_EQUAL: return tr_ptx_binary(p, tr_op[node->code].name, x[0], x[1]);
     case OP_NEG: return tr_ptx_negative(p, x[0]);
     case OP_SQRT: return tr_ptx_root(p, x[0]);
     case OP_ABS: return tr_ptx_size(p, x[0]);
     case OP_FLOOR: return tr_ptx_floor(p, x[0]);
     case OP_MIN: return extreme(p, "<", x[0], x[1]);
     case OP_MAX: return extreme(p, ">", x[0], x[1]);
-    case OP_SIN: case OP_COS: case OP_TAN: return turn(n, node->code, node->a, x[0]);
+    case OP_SIN:
+    case OP_COS:
+    case OP_TAN: return turn(n, node->code, node->a, x[0]);
     case OP_ATAN2:
         for (int k = 0; k < 2; k++) x[k] = tr_ptx_binary(p, "+", x[k], tr_ptx_number(0));
         return call(n, "el_atan2", x, 2);
@@ -202,13 +212,17 @@ void tr_nodes_beside(Translation *t, Buffer *out)
     const Thing angle = tr_translate_call(t, "el_reduce_huge", &argument, 1);
     const Value quadrant = t->cells[angle.cell + 2];
     const Value as_number = tr_ptx_make(&apart, KIND_REAL, "mov.b64", &quadrant, 1);
-    const Value low = tr_ptx_choose(&apart, tr_ptx_binary(&apart, "==", part, tr_ptx_whole(KIND_U32, 1)),
-                                    t->cells[angle.cell + 1], as_number);
-    const Value result = tr_ptx_choose(&apart, tr_ptx_binary(&apart, "==", part, tr_ptx_whole(KIND_U32, 0)),
-                                       t->cells[angle.cell], low);
-    tr_buffer_print(out, ".func (.reg .f64 %%result) tr_reduce_huge (.reg .f64 %%x, .reg .u32 %%part)\n{\n");
+    const Value low =
+        tr_ptx_choose(&apart, tr_ptx_binary(&apart, "==", part, tr_ptx_whole(KIND_U32, 1)),
+                      t->cells[angle.cell + 1], as_number);
+    const Value result =
+        tr_ptx_choose(&apart, tr_ptx_binary(&apart, "==", part, tr_ptx_whole(KIND_U32, 0)),
+                      t->cells[angle.cell], low);
+    tr_buffer_print(
+        out, ".func (.reg .f64 %%result) tr_reduce_huge (.reg .f64 %%x, .reg .u32 %%part)\n{\n");
     tr_ptx_registers(&apart, out);
-    tr_buffer_print(out, "\tmov.f64 %%d%u, %%x;\n\tmov.u32 %%r%u, %%part;\n", x.number, part.number);
+    tr_buffer_print(out, "\tmov.f64 %%d%u, %%x;\n\tmov.u32 %%r%u, %%part;\n", x.number,
+                    part.number);
     tr_buffer_add(out, apart.text.at, apart.text.length);
     tr_buffer_print(out, "\tmov.f64 %%result, %%d%u;\n\tret;\n}\n", result.number);
     out->failed = out->failed || apart.text.failed;

@@ -59,8 +59,8 @@ static void write_name(Ptx *ptx, const char *name)
     tr_buffer_print(&ptx->text, "%s", name);
 }
 
-static void write_instruction(Ptx *ptx, const char *name, const Value *result, const Value *operands,
-                              int count)
+static void write_instruction(Ptx *ptx, const char *name, const Value *result,
+                              const Value *operands, int count)
 {
     tr_buffer_add(&ptx->text, "\t", 1);
     write_name(ptx, name);
@@ -164,8 +164,8 @@ Value tr_ptx_convert(Ptx *ptx, Value v, Kind kind)
 Value tr_ptx_truth(Ptx *ptx, Value a)
 {
     if (a.kind == KIND_TRUTH) return a;
-    return tr_ptx_binary(ptx, "!=", a, a.kind == KIND_REAL ? tr_ptx_number(0)
-                                                           : tr_ptx_whole(a.kind, 0));
+    return tr_ptx_binary(ptx, "!=", a,
+                         a.kind == KIND_REAL ? tr_ptx_number(0) : tr_ptx_whole(a.kind, 0));
 }
 
 // ---- operators -----------------------------------------------------------------------------
@@ -350,8 +350,7 @@ void tr_ptx_registers(const Ptx *ptx, Buffer *out)
     static const struct {
         Kind kind;
         const char *type;
-    } banks[] = {
-        {KIND_TRUTH, "pred"}, {KIND_U32, "b32"}, {KIND_U64, "b64"}, {KIND_REAL, "f64"}};
+    } banks[] = {{KIND_TRUTH, "pred"}, {KIND_U32, "b32"}, {KIND_U64, "b64"}, {KIND_REAL, "f64"}};
     for (size_t i = 0; i < sizeof banks / sizeof *banks; i++) {
         const bool single = banks[i].kind == KIND_REAL && ptx->is_single;
         if (ptx->registers[banks[i].kind])

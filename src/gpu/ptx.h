@@ -17,7 +17,7 @@ typedef enum Kind { KIND_NONE, KIND_TRUTH, KIND_INT, KIND_U32, KIND_U64, KIND_RE
 typedef struct Value {
     uint8_t kind;
     bool is_known;
-    bool is_fresh; // nobody else has the register
+    bool is_fresh;   // nobody else has the register
     uint32_t number; // of the register
     double x;        // when it is a known number
     uint64_t n;      // anything else that is known; of int with its sign

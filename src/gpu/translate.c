@@ -3,8 +3,8 @@
 
 #include "base/arena.h"
 
-#include <math.h>
 #include <float.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -73,8 +73,7 @@ static uint32_t cell_for(Translation *t, Value value)
 
 static Thing place_at(const Translation *t, uint32_t cell)
 {
-    return (Thing){
-        .form = THING_VALUE, .value = t->cells[cell], .is_place = true, .cell = cell};
+    return (Thing){.form = THING_VALUE, .value = t->cells[cell], .is_place = true, .cell = cell};
 }
 
 static Value value_of(Translation *t, Thing thing)
@@ -173,10 +172,11 @@ static Value load_entry(Translation *t, Definition *d, Value index)
     const bool real = d->list[0].kind == KIND_REAL;
     print_list(t, d);
     Value at = tr_ptx_register(p, KIND_U64), entry = tr_ptx_register(p, d->list[0].kind);
-    tr_buffer_print(&p->text, "\tmov.u64 %%l%u, %.*s;\n", at.number, (int)d->name.length, d->name.at);
+    tr_buffer_print(&p->text, "\tmov.u64 %%l%u, %.*s;\n", at.number, (int)d->name.length,
+                    d->name.at);
     const uint64_t size = real && !p->is_single ? 8 : 4;
-    const Value far = tr_ptx_binary(p, "*", tr_ptx_convert(p, index, KIND_U64),
-                                    tr_ptx_whole(KIND_U64, size));
+    const Value far =
+        tr_ptx_binary(p, "*", tr_ptx_convert(p, index, KIND_U64), tr_ptx_whole(KIND_U64, size));
     at = tr_ptx_binary(p, "+", at, far);
     tr_buffer_print(&p->text, "\tld.const.%s %%%c%u, [%%l%u];\n",
                     real ? (p->is_single ? "f32" : "f64") : "u32", real ? 'd' : 'r', entry.number,
@@ -282,9 +282,9 @@ static void take_arguments(Translation *t, const Definition *d, const Thing *arg
         if (thing.form == THING_STRUCTURE)
             thing = own_structure(t, thing);
         else if (thing.form == THING_VALUE && !is_array && d->what == DEFINES_FUNCTION) {
-            const Value v = thing.value.is_known
-                                ? tr_ptx_convert(t->ptx, thing.value, kind ? kind : thing.value.kind)
-                                : own_value(t, thing.value, kind);
+            const Value v = thing.value.is_known ? tr_ptx_convert(t->ptx, thing.value,
+                                                                  kind ? kind : thing.value.kind)
+                                                 : own_value(t, thing.value, kind);
             thing = place_at(t, cell_for(t, v));
             thing.value.is_fresh = false;
         }
@@ -391,7 +391,8 @@ static Thing field_of(Translation *t, Thing structure)
 {
     const Text name = here(t)->text;
     t->at++;
-    for (uint32_t i = 0; structure.form == THING_STRUCTURE && i < structure.definition->count; i++) {
+    for (uint32_t i = 0; structure.form == THING_STRUCTURE && i < structure.definition->count;
+         i++) {
         const Text field = structure.definition->field[i];
         if (field.length == name.length && memcmp(field.at, name.at, name.length) == 0)
             return place_at(t, structure.cell + i);
@@ -421,8 +422,9 @@ static Thing atom(Translation *t)
             thing = field_of(t, thing);
         else if (sees(t, "++") || sees(t, "--")) {
             const Value one = tr_ptx_whole(KIND_INT, 1);
-            set(t, thing, thing_of(tr_ptx_binary(t->ptx, sees(t, "++") ? "+" : "-",
-                                                 value_of(t, thing), one)));
+            set(t, thing,
+                thing_of(
+                    tr_ptx_binary(t->ptx, sees(t, "++") ? "+" : "-", value_of(t, thing), one)));
             t->at++;
         } else
             break;
@@ -443,10 +445,9 @@ static Thing unary(Translation *t)
 }
 
 // From loose to tight
-static const char *const levels[][5] = {{"||"}, {"&&"},           {"|"},
-                                        {"^"},  {"&"},            {"==", "!="},
-                                        {"<", "<=", ">", ">="}, {"<<", ">>"}, {"+", "-"},
-                                        {"*", "/"}};
+static const char *const levels[][5] = {
+    {"||"},       {"&&"},     {"|"},     {"^"}, {"&"}, {"==", "!="}, {"<", "<=", ">", ">="},
+    {"<<", ">>"}, {"+", "-"}, {"*", "/"}};
 enum { LEVELS = sizeof levels / sizeof *levels };
 
 static const char *operator_at(const Translation *t, int level)
@@ -725,12 +726,14 @@ static void unrolled(Translation *t)
     const uint32_t step = t->at + 1;
     uint32_t close = step;
     while (!tr_word_is(&t->words->at[close], ")"))
-        close = tr_word_is(&t->words->at[close], "(") ? tr_words_behind(t->words, close) : close + 1;
+        close =
+            tr_word_is(&t->words->at[close], "(") ? tr_words_behind(t->words, close) : close + 1;
     const uint32_t what = close + 1;
     for (;;) {
         t->at = test;
         const Value goes_on = tr_ptx_truth(t->ptx, value_of(t, expression(t)));
-        if (!goes_on.is_known) tr_translate_fail(t, "how often a loop runs is not known", here(t)->text);
+        if (!goes_on.is_known)
+            tr_translate_fail(t, "how often a loop runs is not known", here(t)->text);
         if (t->failure[0]) return;
         if (!goes_on.n) break;
         const uint32_t inner = t->variable_count;

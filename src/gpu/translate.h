@@ -63,13 +63,13 @@ void tr_translate_builtin(Translation *t, const char *name, Builtin *function, v
 Thing tr_translate_call(Translation *t, const char *name, const Thing *arguments, uint32_t count);
 void tr_translation_free(Translation *t);
 
-static inline Thing thing_of(Value value)
-{
-    return (Thing){.form = THING_VALUE, .value = value};
-}
+static inline Thing thing_of(Value value) { return (Thing){.form = THING_VALUE, .value = value}; }
 // Numbers that are set one after the other, as an array
 uint32_t tr_translate_cells(Translation *t, Kind kind, uint32_t count);
-static inline Thing thing_array(uint32_t cell) { return (Thing){.form = THING_ARRAY, .cell = cell}; }
+static inline Thing thing_array(uint32_t cell)
+{
+    return (Thing){.form = THING_ARRAY, .cell = cell};
+}
 void tr_translate_fail(Translation *t, const char *words, Text about);
 
 #endif

@@ -27,7 +27,7 @@ Kind tr_word_type(const Word *word)
     static const struct {
         const char *name;
         Kind kind;
-    } types[] = {{"double", KIND_REAL},   {"int", KIND_INT},        {"bool", KIND_TRUTH},
+    } types[] = {{"double", KIND_REAL},  {"int", KIND_INT},      {"bool", KIND_TRUTH},
                  {"uint32_t", KIND_U32}, {"uint64_t", KIND_U64}, {"size_t", KIND_U64}};
     for (size_t i = 0; i < sizeof types / sizeof *types; i++)
         if (word->kind == WORD_NAME && tr_word_is(word, types[i].name)) return types[i].kind;
@@ -62,9 +62,9 @@ static size_t number_length(const char *at, const char *end)
 
 static size_t mark_length(const char *at, const char *end)
 {
-    static const char *const marks[] = {"<<=", ">>=", "<<", ">>", "<=", ">=", "==", "!=", "&&",
-                                        "||",  "+=",  "-=", "*=", "/=", "|=", "&=", "^=", "++",
-                                        "--",  "->"};
+    static const char *const marks[] = {
+        "<<=", ">>=", "<<", ">>", "<=", ">=", "==", "!=", "&&", "||",
+        "+=",  "-=",  "*=", "/=", "|=", "&=", "^=", "++", "--", "->"};
     for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
         const size_t length = strlen(marks[i]);
         if ((size_t)(end - at) >= length && memcmp(at, marks[i], length) == 0) return length;
@@ -90,7 +90,8 @@ static void read_macro(Words *w, const char *at, const char *end)
     add_word(w, WORD_END, end, 0);
     w->at[first].skip = w->count - first;
     const Text name = w->at[first + 1].text;
-    w->at[first].text = (Text){at, name.length + (at + name.length < end && at[name.length] == '(')};
+    w->at[first].text =
+        (Text){at, name.length + (at + name.length < end && at[name.length] == '(')};
 }
 
 static void read_words(Words *w, const char *at, const char *end)
@@ -276,7 +277,8 @@ static uint32_t read_item(Words *w, uint32_t i)
         k = tr_word_is(&at[k], "(") ? tr_words_behind(w, k) : k + 1;
     if (k >= w->count) return w->count;
     if (tr_word_is(&at[k], ";")) {
-        if (tr_word_is(&at[i], "static") && tr_word_is(&at[i + 1], "const")) read_constant(w, i + 2);
+        if (tr_word_is(&at[i], "static") && tr_word_is(&at[i + 1], "const"))
+            read_constant(w, i + 2);
         return k + 1;
     }
     uint32_t behind = tr_words_behind(w, k);

@@ -334,7 +334,8 @@ static uint32_t parameter(Making *k, Kind kind, const char *type, const char *na
 static uint32_t of_this_thread(Making *k, const char *name, uint32_t bytes)
 {
     const uint32_t base = parameter(k, KIND_U64, "u64", name);
-    const Value global = tr_ptx_register(&k->ptx, KIND_U64), own = tr_ptx_register(&k->ptx, KIND_U64);
+    const Value global = tr_ptx_register(&k->ptx, KIND_U64),
+                own = tr_ptx_register(&k->ptx, KIND_U64);
     tr_buffer_print(&k->ptx.text, "\tcvta.to.global.u64 %%l%u, %%l%u;\n", global.number, base);
     tr_buffer_print(&k->ptx.text, "\tadd.u64 %%l%u, %%l%u, %%l%u;\n", own.number, global.number,
                     bytes);
@@ -351,7 +352,8 @@ static void find_thread(Making *k, uint32_t end)
     const Value inside = tr_ptx_register(p, KIND_TRUTH);
     const uint32_t wide = tr_ptx_register(p, KIND_U64).number;
     const uint32_t size = p->is_single ? 4 : 8;
-    tr_buffer_print(&p->text, "\tmov.u32 %%r%u, %%ctaid.x;\n\tmov.u32 %%r%u, %%ntid.x;\n", r[0], r[1]);
+    tr_buffer_print(&p->text, "\tmov.u32 %%r%u, %%ctaid.x;\n\tmov.u32 %%r%u, %%ntid.x;\n", r[0],
+                    r[1]);
     tr_buffer_print(&p->text, "\tmov.u32 %%r%u, %%tid.x;\n", r[2]);
     tr_buffer_print(&p->text, "\tmad.lo.u32 %%r%u, %%r%u, %%r%u, %%r%u;\n", r[3], r[0], r[1], r[2]);
     tr_buffer_print(&p->text, "\tsetp.lt.u32 %%p%u, %%r%u, %%r%u;\n", inside.number, r[3], threads);
@@ -430,8 +432,7 @@ bool tr_gpu_kernel(const Lanes *lanes, bool is_single, Buffer *out, tr_error *er
     if (has_failed(err) || !is_fit(lanes, err)) return false;
     Making k = {.lanes = lanes, .ptx.is_single = is_single};
     k.translation = (Translation){.words = &k.words, .ptx = &k.ptx, .lists = &k.lists};
-    const bool has_room =
-        add_programs(&k) && tr_nodes_open(&k.nodes, &k.flat, &k.translation);
+    const bool has_room = add_programs(&k) && tr_nodes_open(&k.nodes, &k.flat, &k.translation);
     if (has_room) {
         read_words(&k);
         name_builtins(&k);
@@ -457,8 +458,8 @@ void tr_gpu_enter(const Lanes *l, const double *record, double *block, size_t st
     block[(l->at.count + GPU_MADE) * stride + at] = 0;
 }
 
-LaneFate tr_gpu_leave(const Lanes *l, const double *block, size_t stride, size_t at,
-                      double *record, double *made)
+LaneFate tr_gpu_leave(const Lanes *l, const double *block, size_t stride, size_t at, double *record,
+                      double *made)
 {
     for (uint32_t i = 0; i < l->at.count; i++) record[i] = block[i * stride + at];
     const uint32_t newest = (uint32_t)block[(l->at.count + GPU_NEWEST) * stride + at];
