@@ -8,7 +8,7 @@ THREADS := build/threads
 COVERAGE := build/coverage
 sources = $(shell git ls-files '*.c' '*.h')
 
-.PHONY: all demo test test-kernels test-threads check sanitized build-sanitized coverage docs pictures gallery papers fmt lint bench table clean golden
+.PHONY: all octave demo test test-kernels test-threads check sanitized build-sanitized coverage docs pictures gallery papers fmt lint bench table clean golden
 
 # What the page of reports is made from, where there is npm to fetch it.
 PAGE := web/node_modules/.package-lock.json
@@ -25,6 +25,13 @@ $(PAGE): web/package-lock.json
 
 build/Makefile: CMakeLists.txt
 	$(CONFIGURE) -B build
+
+# trundle for Octave, in build/octave.
+octave:
+	tools/setup octave
+	$(CONFIGURE) -B build
+	cmake --build build -j$(JOBS) --target octave
+	@echo "In Octave:  addpath $(CURDIR)/build/octave"
 
 demo:
 	tools/setup demo

@@ -28,11 +28,14 @@ static void call_models(tr_model *model, tr_system *system, const char *path, tr
 {
     assert_null(tr_model_read(path, err));
     assert_null(tr_model_parse(path, err));
+    assert_null(tr_model_parse_as(path, path, err));
     tr_model_set(model, "name", "x", err);
     assert_null(tr_derive(model, NULL, err));
     assert_null(tr_plan_new(system, err));
     assert_false(tr_initial(NULL, NULL, 0, err));
     assert_null(tr_compile_in(NULL, "vdot", NULL, err));
+    assert_null(tr_compile_slopes(NULL, "vdot", "q", NULL, err));
+    assert_false(tr_run_get(NULL, "u", NULL, err));
     free_text(tr_check_text(system, true, err));
     free_text(tr_derive_text(system, true, err));
     free_text(tr_eval_text(system, true, err));

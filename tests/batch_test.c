@@ -540,6 +540,32 @@ static bool count_calls(void *owner, double t, double end)
 }
 
 // Where it was stopped it may go on.
+// Each run to a time of its own, some of them anew: as environments of learners go on.
+static void test_each(void **state)
+{
+    (void)state;
+    enum { COUNT = 21 };
+    tr_error err = {0};
+    Pair p = pair_of(system_called("hopping_wheel", NULL), COUNT, "rk4", 1e-3);
+    double until[COUNT] = {0};
+    for (size_t round = 0; round < 12; round++) {
+        for (size_t i = 0; i < COUNT; i++) {
+            if ((i * 7 + round) % 5 == 0) reset_both(&p, i), until[i] = 0;
+            until[i] += (i + round) % 4 == 0 ? 0 : 0.01 + 0.0037 * (double)(i % 6);
+            tr_run_advance(p.runs[i], until[i], &err);
+        }
+        assert_true(tr_batch_advance_each(p.batch, until, &err));
+        insist(&err);
+        for (size_t i = 0; i < COUNT; i++) compare_row(&p, i);
+    }
+    until[COUNT - 1] -= 0.005;
+    assert_false(tr_batch_advance_each(p.batch, until, &err));
+    assert_int_equal(err.status, TR_USAGE);
+    assert_non_null(strstr(err.text, "run 20 at t = "));
+    for (size_t i = 0; i < COUNT; i++) compare_row(&p, i);
+    part(&p);
+}
+
 static void test_stop(void **state)
 {
     (void)state;
@@ -576,6 +602,7 @@ int main(void)
         cmocka_unit_test(test_charts),   cmocka_unit_test(test_contacts),
         cmocka_unit_test(test_jumps),    cmocka_unit_test(test_failure),
         cmocka_unit_test(test_options),  cmocka_unit_test(test_usage),
-        cmocka_unit_test(test_stop),     cmocka_unit_test(test_commands)};
+        cmocka_unit_test(test_stop),     cmocka_unit_test(test_commands),
+        cmocka_unit_test(test_each)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

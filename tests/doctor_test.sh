@@ -43,7 +43,7 @@ examine flat models/parallelogram.yaml --case flat
 examine flat_json models/parallelogram.yaml --case flat --json --set m_b=3
 for model in differential_drive mobile_pendulum bricard snakeboard castor four_bar tricycle cart \
     differential_drive_3d segway car_ackermann bicycle_actuated andrews slider_crank stewart \
-    delta car_linkage; do
+    delta car_linkage hopping_wheel stick_slip; do
     examine $model models/$model.yaml
 done
 for case in circle third third_least torques; do

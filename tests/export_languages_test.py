@@ -237,6 +237,55 @@ def check_hostile(folder):
         check_octave(folder, "class", c)
 
 
+CONTROLLED = """trundle: 1
+name: controlled
+parameters: {k: 8, T: 0.0237, shaky: 0.01}
+inputs: {push: 0, wanted: 0.1}
+bodies:
+  cart: {joint: {type: prismatic, axis: '1, 0, 0', coordinate: x}, mass: 2}
+  pole: {parent: cart, joint: {type: revolute, axis: '0, 1, 0', coordinate: tilt}, mass: 0.3, com: '0, 0, 0.4',
+    inertia: {yy: 0.01}}
+roles: {x: {torque: 'push + 0.1*lean'}}
+sensors:
+  lean: {of: tilt, period: T, sd: shaky, seed: 7, delay: 2}
+  rate: {of: d(tilt), period: T/2}
+controllers:
+  balance: {period: T, states: {sum: 0.3}, update: {sum: 'sum + T*(lean - wanted)'},
+    outputs: {push: 'k*(lean - wanted) + 2*sum + 0.5*rate + 0.3*d(x)'}}
+  where: {period: 0.1, outputs: {wanted: '-0.2*x'}}
+initial: {tilt: 0.1}
+"""
+
+
+def check_controlled(folder, name, shaky):
+    """Controllers and sensors, with noise that Python has, too, and without, for Octave's is its own."""
+    (folder / f"{name}.yaml").write_text(CONTROLLED.replace("shaky: 0.01", f"shaky: {shaky}"))
+    for language in ("c", "python", "octave"):
+        run(trundle, "export", folder / f"{name}.yaml", "--to", language, "-q", "-o", folder)
+    run("cc", "-std=c99", "-O0", "-ffp-contract=off", "-fPIC", "-shared", "-o", f"lib{name}.so", f"{name}.c", "-lm", cwd=folder)
+    c, model = Compiled(folder, name), importlib.import_module(name)
+    p, u, x = c.start()
+    own_x, own_u = x.copy(), u.copy()
+    for k in range(200):
+        c.call("step", 0.005 * k, ctypes.c_double(0.005), x, u, p, c.mode, c.w)
+        own_x = getattr(model, f"{name}_step")(0.005 * k, 0.005, own_x, own_u, p)
+    near(own_x, x, 1e-9, f"python {name} state")
+    near(own_u, u, 1e-9, f"python {name} inputs")
+    s = np.array([0.1, -0.2, 0.3, 0.4])
+    states, inputs = getattr(model, f"{name}_control")(None, 0.0, s, [0.5], [0, 0.25], p)
+    near(inputs, [8 * (0.1 - inputs[1]) + 1 - 0.1 + 0.3 * s[[n for n, *_ in model.S_NAMES].index("x_rate")],
+                  -0.2 * s[[n for n, *_ in model.S_NAMES].index("x")]], 1e-12, f"python {name} controllers alone")
+    run(sys.executable, f"{name}_demo.py", 0.1, cwd=folder)
+    if shutil.which("octave-cli"):
+        lines = run("octave-cli", "-qf", f"{name}_demo.m", 0.1, cwd=folder).splitlines()
+        check(len(lines) == 2, "rows of Octave's demo")
+        if not shaky:
+            p, u, x = c.start()
+            for k in range(100):
+                c.call("step", 0.001 * k, ctypes.c_double(0.001), x, u, p, c.mode, c.w)
+            near(np.array(lines[1].split(","), float)[1:], np.append(x, u), 1e-9, f"octave {name}")
+
+
 def check_lane_change(folder):
     run(trundle, "export", root / "models/bicycle.yaml", "--case", "straight", "--to", "casadi", "-q", "-o", folder)
     run("cc", "-O1", "-fPIC", "-shared", "-o", "lane.so", "bicycle.c", "bicycle_casadi.c", "-lm", cwd=folder)
@@ -261,6 +310,8 @@ with tempfile.TemporaryDirectory() as made:
         check_trajectories(folder, name)
         check_sympy(folder, name)
         check_casadi(folder, name)
+    check_controlled(folder, "shaken", 0.01)
+    check_controlled(folder, "calm", 0)
     check_hostile(folder)
     check_lane_change(folder)
 print(f"{failures} failures")

@@ -318,15 +318,6 @@ static void test_refusals(void **state)
     check_refused(&how, words);
     how.folder = in_folder(".");
     tr_error err = {0};
-    tr_system *controlled = system_from("trundle: 1\nname: held\nbodies: {b: {joint: {type: "
-                                        "prismatic, axis: '1, 0, 0', coordinate: "
-                                        "q}, mass: 1}}\ninputs: {f: 0}\nroles: {q: {torque: "
-                                        "f}}\ncontrollers: {c: {period: 0.1, outputs: "
-                                        "{f: -q}}}\n");
-    assert_false(tr_export(controlled, &how, &err));
-    assert_non_null(strstr(err.text, "controllers or sensors"));
-    tr_system_free(controlled);
-    err = (tr_error){0};
     tr_system *system = system_called("hopping_wheel", NULL);
     how.form = "auto";
     assert_false(tr_export(system, &how, &err));

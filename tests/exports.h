@@ -18,7 +18,7 @@
 
 typedef struct Exported {
     void *library;
-    size_t nx, nu, np, ny, nm, nj, room;
+    size_t nx, nu, np, ny, nm, nj, ns, nc, nk, room;
     double *x, *dx, *u, *p, *y, *J, *w;
     int *mode;
     void (*parameters)(double *p);
@@ -33,13 +33,22 @@ typedef struct Exported {
     void (*speeds)(double t, double *x, const double *u, const double *p, double *w);
     void (*project)(double t, double *x, const double *u, const double *p, const int *mode,
                     double *w);
-    int (*step)(double t, double h, double *x, const double *u, const double *p, int *mode,
-                double *w);
+    // sets entries of u where there are controllers
+    int (*step)(double t, double h, double *x, double *u, const double *p, int *mode, double *w);
+    double (*next_time)(double t, double until, const double *x, const double *u, const double *p,
+                        double *w);
+    // where something acts at samples
+    void (*periods)(const double *p, double *period, double *w);
+    int (*sense)(double t, double *x, const double *u, const double *p, const int *mode, double *s,
+                 double *w);
+    int (*control)(const int *due, double t, const double *s, double *c, double *u, const double *p,
+                   double *w);
+    int (*sample)(double t, double *x, double *u, const double *p, const int *mode, double *w);
     const int *row, *column;
     const struct ExportedName {
         const char *name, *unit;
         double value, least, most;
-    } * x_name, *u_name, *p_name, *y_name, *mode_name;
+    } * x_name, *u_name, *p_name, *y_name, *mode_name, *s_name, *c_name, *k_name;
 } Exported;
 
 static inline void *symbol_of(void *library, const char *name)
@@ -64,6 +73,9 @@ static inline void export_to(const tr_system *system, const tr_export_options *h
 
 static inline double *room_for(size_t count) { return calloc(count + 1, sizeof(double)); }
 
+// C's own, where a model is called so, too
+static inline int system_call(const char *command) { return system(command); }
+
 // Compiled with these flags and loaded
 static inline Exported load_exported(const char *where, const char *compile)
 {
@@ -74,7 +86,8 @@ static inline Exported load_exported(const char *where, const char *compile)
     FILE *file = fopen(path, "w");
     assert_non_null(file);
     fprintf(file, "#include \"m.h\"\n#include <stddef.h>\nextern const size_t m_sizes[];\n"
-                  "const size_t m_sizes[] = {M_NX, M_NU, M_NP, M_NY, M_NM, M_NJ, M_NWORK};\n");
+                  "const size_t m_sizes[] = {M_NX, M_NU, M_NP, M_NY, M_NM, M_NJ, M_NS, M_NC, M_NK, "
+                  "M_NWORK};\n");
     fclose(file);
     char command[2000];
     snprintf(path, sizeof path, "%s/m.so", where);
@@ -87,14 +100,15 @@ static inline Exported load_exported(const char *where, const char *compile)
     if (!e.library) fail_msg("%s", dlerror());
     sizes = symbol_of(e.library, "sizes");
     e.nx = sizes[0], e.nu = sizes[1], e.np = sizes[2], e.ny = sizes[3], e.nm = sizes[4];
-    e.nj = sizes[5], e.room = sizes[6];
+    e.nj = sizes[5], e.ns = sizes[6], e.nc = sizes[7], e.nk = sizes[8], e.room = sizes[9];
     e.x = room_for(e.nx), e.dx = room_for(e.nx), e.u = room_for(e.nu), e.p = room_for(e.np);
     e.y = room_for(e.ny), e.J = room_for(e.nj), e.w = room_for(e.room);
     e.mode = calloc(e.nm + 1, sizeof *e.mode);
 #define TAKE(name) *(void **)&e.name = symbol_of(e.library, #name)
     TAKE(parameters), TAKE(inputs), TAKE(initial), TAKE(rates), TAKE(outputs), TAKE(jacobian);
     TAKE(speeds), TAKE(project), TAKE(step), TAKE(x_name), TAKE(u_name), TAKE(p_name);
-    TAKE(y_name), TAKE(mode_name);
+    TAKE(y_name), TAKE(mode_name), TAKE(s_name), TAKE(c_name), TAKE(k_name), TAKE(next_time);
+    if (e.nk) TAKE(periods), TAKE(sense), TAKE(control), TAKE(sample);
 #undef TAKE
     e.row = symbol_of(e.library, "jacobian_row"),
     e.column = symbol_of(e.library, "jacobian_column");

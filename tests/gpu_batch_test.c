@@ -35,7 +35,7 @@ static PtxModule *prepared(GpuKernel *kernel, const GpuWork *w)
     m->parameters[0].u = base;
     m->parameters[1].u = base + w->state * row, m->parameters[2].u = base + w->inputs * row;
     m->parameters[3].u = w->count, m->parameters[4].u = w->count;
-    m->parameters[6].d = w->step, m->parameters[7].d = w->until;
+    m->parameters[6].d = w->step;
     return m;
 }
 

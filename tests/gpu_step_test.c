@@ -19,9 +19,9 @@ static void insist(const tr_error *err)
 static LaneFate step_in_lanes(Lanes *l, const double *from, double *to, double step, double until)
 {
     LaneFate fate[MOST_LANES];
-    tr_lane_enter(l, 0, from);
+    tr_lane_enter(l, 0, from, until);
     for (int i = 0; i < STEPS; i++)
-        if (!tr_lanes_step(l, step, until, fate)) {
+        if (!tr_lanes_step(l, step, fate)) {
             tr_lane_leave(l, 0, to);
             return fate[0];
         }
@@ -38,13 +38,13 @@ static LaneFate step_by_ptx(const Lanes *l, const char *text, const double *from
     enum { STRIDE = 3, AT = 1 };
     double *block = calloc(gpu_record(l) * STRIDE + 1, sizeof *block), made = 0;
     PtxModule *m = ptx_read(text);
-    tr_gpu_enter(l, from, block, STRIDE, AT);
+    tr_gpu_enter(l, from, until, block, STRIDE, AT);
     const uint64_t base = (uint64_t)(uintptr_t)(block + AT);
     m->parameters[0] = whole(base);
     m->parameters[1] = whole(base + (uint64_t)l->at.y * STRIDE * sizeof(double));
     m->parameters[2] = whole(base + (uint64_t)l->at.inputs * STRIDE * sizeof(double));
     m->parameters[3] = whole(STRIDE), m->parameters[4] = whole(1);
-    m->parameters[6] = word(step), m->parameters[7] = word(until);
+    m->parameters[6] = word(step);
     LaneFate fate = LANE_STEPPED;
     for (int left = STEPS; left > 0 && fate == LANE_STEPPED; left -= LAUNCH) {
         m->parameters[5] = whole((uint64_t)(left < LAUNCH ? left : LAUNCH));

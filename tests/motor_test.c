@@ -145,6 +145,28 @@ static void check_spell(const Ran *r, double from, double seconds, int times, do
     assert_true(at_limit(r, 1).at == NULL);
 }
 
+// What a controller asks for at its first sample is too much from the start on, and beyond friction
+// from the start on: no event, and no time that is a rounding behind it.
+static void test_first_sample(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "trundle: 1\nname: pushed\ninputs: {f: 0}\n"
+        "bodies: {b: {joint: {type: prismatic, axis: '1, 0, 0', coordinate: q%s}, mass: 1}}\n"
+        "roles: {q: {torque: f%s}}\ncontrollers: {c: {period: 0.1, outputs: {f: 2}}}\n";
+    char model[500];
+    snprintf(model, sizeof model, text, "", ", limit: 1");
+    Ran *r = ran(model, (How){.end = 0.5, .every = 0.1});
+    check_spell(r, 0, 0.5, 1, 1e-15);
+    forget(r);
+    snprintf(model, sizeof model, text, ", friction: 1", "");
+    r = ran(model, (How){.end = 0.5, .every = 0.1});
+    assert_int_equal(r->count, 0);
+    assert_close(at(r->sheet, 0, "lambda.q.friction"), -1, 1e-15);
+    assert_close(at(r->sheet, r->sheet->rows - 1, "q"), 0.125, 1e-12);
+    forget(r);
+}
+
 // It brakes at its limit L, x = x0 - L t^2 / (2 m), until 20 x + 9 v = L.
 static void test_bang(void **state)
 {
@@ -226,10 +248,10 @@ static void test_speed_map(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rotors),    cmocka_unit_test(test_driven),
-        cmocka_unit_test(test_gyrostat),  cmocka_unit_test(test_loop),
-        cmocka_unit_test(test_bang),      cmocka_unit_test(test_spells),
-        cmocka_unit_test(test_speed_map),
+        cmocka_unit_test(test_rotors),       cmocka_unit_test(test_driven),
+        cmocka_unit_test(test_gyrostat),     cmocka_unit_test(test_loop),
+        cmocka_unit_test(test_first_sample), cmocka_unit_test(test_bang),
+        cmocka_unit_test(test_spells),       cmocka_unit_test(test_speed_map),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -84,6 +84,7 @@ IS_SOUND(tr_settle_options, owner);
 IS_SOUND(tr_equations_options, effort);
 IS_SOUND(tr_fit_options, owner);
 IS_SOUND(tr_plot_options, model);
+IS_SOUND(tr_sweep_options, owner);
 IS_SOUND(tr_view_options, equations);
 
 typedef struct World {
@@ -272,6 +273,21 @@ static bool call_fit(const void *o, const World *w, tr_error *err)
     return fit;
 }
 
+static const char *const no_number = "nothing=1"; // so that there are no runs
+
+static void fill_sweep(void *o, size_t size, const World *w)
+{
+    (void)w;
+    tr_sweep_fill(o, size);
+    ((tr_sweep_options *)o)->vary = &no_number;
+    ((tr_sweep_options *)o)->vary_count = 1;
+}
+
+static bool call_sweep(const void *o, const World *w, tr_error *err)
+{
+    return tr_sweep(w->model, NULL, o, NULL, err);
+}
+
 static const char *const no_column = "nothing"; // so that no picture is printed
 
 static void fill_plot(void *o, size_t size, const World *w)
@@ -348,6 +364,7 @@ static const struct Row {
     ROW(inverse, prior_weight, fill_inverse, call_inverse, "no inertias are open"),
     ROW(lqr, q, fill_lqr, call_lqr, NULL),
     ROW(fit, columns, fill_fit, call_fit, NULL),
+    ROW(sweep, keep, fill_sweep, call_sweep, "initial value 'nothing'"),
     ROW(plot, track, fill_plot, call_plot, "has no column 'nothing'"),
     ROW(view, page, fill_view, call_view, "this build has no page"),
     ROW(view, page, fill_view, call_view_check, "this build has no page"),

@@ -711,6 +711,70 @@ static void test_bad_use(void **state)
     let_go(&d);
 }
 
+static double value_got(const tr_run *run, const char *name)
+{
+    tr_error err = {0};
+    double value = (double)INFINITY;
+    assert_true(tr_run_get(run, name, &value, &err));
+    return value;
+}
+
+// Inputs are what they are now, the others what they will be; both survive a snapshot.
+static void test_getting(void **state)
+{
+    (void)state;
+    tr_error err = {0};
+    double value;
+    Stepped s = step_model("bicycle", "free", "rk4");
+    assert_true(value_got(s.run, "steer_torque") == 0);
+    tr_run_set(s.run, "steer_torque", 2, &err);
+    tr_run_set(s.run, "m0", 80, &err);
+    insist(&err);
+    assert_true(value_got(s.run, "steer_torque") == 2 && value_got(s.run, "m0") == 80);
+    const size_t bytes = tr_run_save(s.run, NULL, 0, &err);
+    void *memory = malloc(bytes);
+    tr_run_save(s.run, memory, bytes, &err);
+    tr_run_set(s.run, "steer_torque", 3, &err);
+    assert_true(tr_run_restore(s.run, memory, bytes, &err));
+    assert_true(value_got(s.run, "steer_torque") == 2);
+    free(memory);
+    assert_false(tr_run_get(s.run, "ster_torque", &value, &err));
+    expect(&err, TR_USAGE, "'ster_torque'; did you mean 'steer_torque'?");
+    let_go(&s);
+    tr_model *model = model_from("trundle: 1\ninputs: {u: sin(t)}\nbodies:\n  a: {joint: {type: "
+                                 "prismatic, axis: \"1, 0, 0\"}, mass: 1}\nforces: {f: {body: a, "
+                                 "force: \"u, 0, 0\"}}\n");
+    s = step_from(tr_derive(model, NULL, &err), "rk4");
+    tr_model_free(model);
+    assert_true(isnan(value_got(s.run, "u"))); // a formula, until there is a number
+    tr_run_set(s.run, "u", 4, &err);
+    assert_true(value_got(s.run, "u") == 4);
+    let_go(&s);
+}
+
+// A snapshot goes on in a run of another plan of the same equations, with the same bits.
+static void test_another_plan(void **state)
+{
+    (void)state;
+    tr_error err = {0};
+    Stepped a = step_model("bicycle", "turn", "rk4"), b = step_model("bicycle", "turn", "rk4"),
+            c = step_model("bicycle", "free", "rk4");
+    advance(a.run, 0.5);
+    const size_t bytes = tr_run_save(a.run, NULL, 0, &err);
+    void *memory = malloc(bytes);
+    tr_run_save(a.run, memory, bytes, &err);
+    assert_true(tr_run_restore(b.run, memory, bytes, &err));
+    advance(a.run, 1);
+    advance(b.run, 1);
+    assert_memory_equal(tr_run_row(a.run), tr_run_row(b.run), a.columns * sizeof(double));
+    assert_false(tr_run_restore(c.run, memory, bytes, &err)); // has other torques
+    expect(&err, TR_USAGE, "another plan");
+    free(memory);
+    let_go(&a);
+    let_go(&b);
+    let_go(&c);
+}
+
 // A run that failed says so, and can start again.
 static void test_failure(void **state)
 {
@@ -771,6 +835,8 @@ int main(void)
         cmocka_unit_test(test_switches_compile_nothing),
         cmocka_unit_test(test_threads),
         cmocka_unit_test(test_bad_use),
+        cmocka_unit_test(test_getting),
+        cmocka_unit_test(test_another_plan),
         cmocka_unit_test(test_failure),
         cmocka_unit_test(test_broken_condition),
     };

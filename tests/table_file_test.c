@@ -85,6 +85,22 @@ static void assert_told(const char *table, const char *words)
     assert_invalid(text, words);
 }
 
+// A text that stands in a file which is not there: what it names is beside that.
+static void test_text_as(void **state)
+{
+    (void)state;
+    static const char text[] = CART "tables: {f: {file: near.csv, x: a, value: b}}\n"
+                                    "parameters: {k: f(0.5)}\n";
+    tr_error err = {0};
+    write_text("near.csv", "a,b\n0,1\n1,3\n");
+    tr_model *model = tr_model_parse_as(text, in_folder("not_there.yaml"), &err);
+    tr_system *s = tr_derive(model, NULL, &err);
+    if (!s) fail_msg("%s", err.text);
+    assert_true(tr_input_value(s, input_index(s, "k")) == 2);
+    tr_system_free(s);
+    tr_model_free(model);
+}
+
 static void test_bad_lists(void **state)
 {
     (void)state;
@@ -616,6 +632,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_lists),
         cmocka_unit_test(test_files),
+        cmocka_unit_test(test_text_as),
         cmocka_unit_test(test_bad_lists),
         cmocka_unit_test(test_bad_files),
         cmocka_unit_test(test_names),

@@ -62,6 +62,26 @@ static const struct {
      "state\nat the end; with `--filter` also `filter`; with `--with` also `with`, the files and "
      "what "
      "stood in them.\n"},
+    {"sweep",
+     "Ranges and lists form a grid, the first one varies slowest; what is drawn is a Latin "
+     "hypercube "
+     "in each of its cells. A sample\nis a function of the seed, the number of the run and the "
+     "name "
+     "alone, and what comes out is the same, to the bit, with any `--jobs`\nand after any "
+     "interruption.\n\n"
+     "By rk4 and lie many runs go side by side, several times as fast as one after the other. "
+     "`--keep` sees the columns that `simulate`\nrecords, at 0, `--every`, ..., `--end`, and what "
+     "is "
+     "varied; `mean` and `rms` are over time. A run that cannot go on keeps what it has come to, "
+     "with "
+     "`status` failed and `words` that say why.\n\n"
+     "A `.db` file has the tables `runs`, `rows` (of `--record`) and `settings`, which hold the "
+     "text "
+     "of the model. It is written every\nsecond; the same command goes on with what is missing, "
+     "others are refused. Columns of runs: `run`, what varies, what is kept,\n`t` `rows` `steps` "
+     "`energy_error` `position_error` `velocity_error` `chart_changes` `switches` `warnings` of "
+     "the "
+     "run, `seconds` `status` `words`.\n"},
     {"linearise",
      "Exact derivatives in the tangent of the constraints. `.csv`, `.json` and `.mat` as the name "
      "of `-o` says.\n\n"

@@ -321,6 +321,9 @@ typedef struct tr_model tr_model;
 // cannot be read.
 tr_model *tr_model_read(const char *path, tr_error *err);
 tr_model *tr_model_parse(const char *text, tr_error *err);
+// A text as if it stood in a file, which need not be there: what it names is looked for beside
+// that.
+tr_model *tr_model_parse_as(const char *text, const char *path, tr_error *err);
 tr_model *tr_model_new(tr_error *err); // nothing yet
 void tr_model_free(tr_model *model);
 
@@ -417,6 +420,12 @@ bool tr_initial(tr_plan *plan, double *inputs, size_t size, tr_error *err);
 // Compile them together: they share most of the work.
 tr_program *tr_compile_in(tr_plan *plan, const char *outputs, const tr_compile_options *options,
                           tr_error *err);
+// The derivatives of such outputs, by rows: of each of their numbers, one after the other, by each
+// of the inputs in a list, "roll m0"; where no input is called so, q, v, u and p are all positions,
+// velocities, inputs and parameters. They are exact. By what programs do not take, as dependent
+// velocities, they are zero.
+tr_program *tr_compile_slopes(tr_plan *plan, const char *outputs, const char *by,
+                              const tr_compile_options *options, tr_error *err);
 
 // How a run goes on.
 typedef struct tr_run_options {
@@ -456,6 +465,9 @@ void tr_run_free(tr_run *run);
 // when an input would move a coordinate or a constraint at once.
 void tr_run_set(tr_run *run, const char *name, double value, tr_error *err);
 void tr_run_set_at(tr_run *run, size_t index, double value, tr_error *err);
+// What may be set: what an input is now, NaN while it follows a formula of t; of others what they
+// will be from a reset on. False, and TR_USAGE, where there is no such name.
+bool tr_run_get(const tr_run *run, const char *name, double *value, tr_error *err);
 
 // Starts anew at t = 0 with all that was set; also a run that failed. TR_INVALID when a parameter
 // breaks what was decided when the model was derived, or when there is no such start: then the run
@@ -483,8 +495,8 @@ const char *tr_plan_column_unit(const tr_plan *plan, size_t index); // "" when i
 // methods start anew there, in this run and in one that is restored; fixed steps go on undisturbed.
 // 0, and TR_USAGE, when `size` is too small.
 size_t tr_run_save(tr_run *run, void *memory, size_t size, tr_error *err);
-// Back to a snapshot of a run of the same plan and method; TR_USAGE when it is not, and the run
-// stays where it was.
+// Back to a snapshot of a run of the same method, and of a plan of the same equations, also in
+// another process with the same library; TR_USAGE when it is not, and the run stays where it was.
 bool tr_run_restore(tr_run *run, const void *memory, size_t size, tr_error *err);
 
 // Many runs of one plan that go on together, side by side as far as they do the same: with their
@@ -500,9 +512,11 @@ bool tr_batch_reset(tr_batch *batch, size_t run, tr_error *err);
 // Every run that has not failed goes on to a time. One that fails on the way stays behind, and the
 // others go on: tr_batch_status tells. False for TR_USAGE, when the time is before that of a run,
 // and nothing moves; when memory runs out; and, without an error, when `progress` stopped it: then
-// each run is where it came to, and may go on. That is called when runs have arrived, with the time
-// that would be theirs if all were as far.
+// each run is where it came to, and may go on. That is called when runs have arrived, and now and
+// then between, with the time that would be theirs if all were as far.
 bool tr_batch_advance(tr_batch *batch, double until, tr_error *err);
+// The same, each run to a time of its own: as many times as there are runs.
+bool tr_batch_advance_each(tr_batch *batch, const double *until, tr_error *err);
 // The row of a run, as tr_run_row: it belongs to the batch until the next call. NULL when the run
 // has failed, there is no such run, or memory runs out.
 const double *tr_batch_row(tr_batch *batch, size_t run);
@@ -709,6 +723,91 @@ typedef struct tr_summary {
 // on, TR_IO.
 bool tr_simulate(const tr_system *system, const tr_simulate_options *options, tr_summary *summary,
                  tr_error *err);
+
+// ---- many runs -----------------------------------------------------------------------------
+
+// Many runs of one model, on all processors: parameters, inputs and numbers of the start vary, and
+// what is kept of each run are numbers. They are the same, to the bit, whatever the number of
+// threads and lanes, and however often it was interrupted.
+enum { TR_SAMPLES = 100 }; // where something is drawn, unless options say otherwise
+
+// A run that is over
+typedef struct tr_sweep_run {
+    size_t number;        // from 0
+    tr_status status;     // TR_OK, or why it could not go on
+    bool is_stopped;      // `stop` ended it
+    const char *words;    // of what went wrong; "" when nothing did
+    const double *values; // of the columns; NaN where there is none
+    double seconds;       // it took, its share of what was done beside it
+    const double *rows;   // all that it recorded, where that is kept; else NULL
+    size_t row_count;
+} tr_sweep_run;
+
+// Where runs go as they come, in any order. Calls are made by the thread that called tr_sweep; each
+// may be NULL; false, and an error, ends it.
+typedef struct tr_sweep_sink {
+    // How many runs there are, and the columns of each: what is varied, what is kept, and how it
+    // went: t, rows, steps, energy_error, position_error, velocity_error, chart_changes, switches,
+    // warnings. Names and units live until the end.
+    bool (*begin)(void *owner, size_t runs, const char *const *names, const char *const *units,
+                  size_t count, tr_error *err);
+    bool (*run)(void *owner, const tr_sweep_run *run, tr_error *err);
+    void *owner;
+} tr_sweep_sink;
+
+typedef struct tr_sweep_options {
+    size_t size; // of this structure, as the defaults have it
+    // "m0=60:110:10", "m0=60,70", "m0~uniform(60,110)", "m0~normal(85,2)". Lists and ranges form a
+    // grid; what is drawn is a Latin hypercube of so many samples in each of its cells.
+    const char *const *vary;
+    size_t vary_count;
+    size_t samples; // 0: TR_SAMPLES where something is drawn
+    size_t seed;
+    const char *table; // in place of all that: a .csv file whose columns are varied, a run a row
+    // "final(x), max(abs(roll)), top=max(speed)": formulas of columns, reduced over the rows of a
+    // run by final, max, min, mean, rms, time (the first at which a condition holds), at(T, x).
+    // NULL: final of each output of the model, or of each coordinate where there is none
+    const char *keep;
+    const char *stop; // ends a run at the first row where it holds; NULL: nothing does
+    size_t record;    // all rows of every so many-th run are kept; 0: of none
+    const char *what; // "simulate"; NULL is that
+    // How runs go on, as of tr_simulate_options; NaN and NULL: as the case says
+    double end, every;
+    const char *method;
+    double step, rtol, atol;
+    size_t most_steps;  // of a run; 0: no limit
+    size_t jobs;        // threads; 0: as many as there are processors
+    const char *output; // .db (SQLite), which can be gone on with; or .csv; "-" is standard output
+    const tr_sweep_sink *sinks;
+    size_t sink_count;
+    // Called ten times a second with runs that are over, with those that were there before, and
+    // those of them that failed; false interrupts. May be NULL.
+    bool (*progress)(void *owner, size_t done, size_t failed, size_t all);
+    void *owner;
+} tr_sweep_options;
+void tr_sweep_fill(tr_sweep_options *options, size_t size);
+// All processors, as the case says; what is varied must be given.
+static inline tr_sweep_options tr_sweep_defaults(void)
+{
+    tr_sweep_options o;
+    tr_sweep_fill(&o, sizeof o);
+    return o;
+}
+
+typedef struct tr_sweep_summary {
+    size_t runs, before; // all of them; those that were there before
+    size_t done, failed; // over by now; those of them that could not go on
+    size_t first_failed; // the number of the first of these,
+    char words[200];     // and why
+    double seconds;
+    bool interrupted;
+} tr_sweep_summary;
+
+// TR_USAGE for options that make no sense, and for a file that was begun with another model or
+// other settings; a run that fails is no error. `derive` and `summary` may be NULL; the summary is
+// filled in also when it fails.
+bool tr_sweep(const tr_model *model, const tr_derive_options *derive,
+              const tr_sweep_options *options, tr_sweep_summary *summary, tr_error *err);
 
 // ---- linear models -------------------------------------------------------------------------
 

@@ -74,10 +74,22 @@ static bool read_header(Reader *r, Sheet *sheet)
     return true;
 }
 
-// A number, with its sign; inf and nan as they are printed; nothing is nan.
+// In quotes stands a text, which is no number.
+static bool skip_text(Reader *r)
+{
+    for (r->at++; r->at < r->end && !is_end(r); r->at++)
+        if (*r->at == '"' && (r->at + 1 == r->end || r->at[1] != '"'))
+            return r->at++, skip_blanks(r), is_end(r) || *r->at == ',';
+        else if (*r->at == '"')
+            r->at++; // "" stands for one
+    return false;
+}
+
+// A number, with its sign; inf and nan as they are printed; nothing is nan, and so is a text.
 static bool read_field(Reader *r, double *value)
 {
     skip_blanks(r);
+    if (r->at < r->end && *r->at == '"') return *value = (double)NAN, skip_text(r);
     const bool is_negative = r->at < r->end && *r->at == '-';
     const bool is_signed = is_negative || (r->at < r->end && *r->at == '+');
     if (is_signed) r->at++;

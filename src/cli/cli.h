@@ -43,6 +43,9 @@ typedef struct Options {
     const char *end, *every, *method, *step, *rtol, *atol, *sensitivity, *report, *page;
     const char *most_steps, *most_numbers;
     bool dense, no_project, filter, no_deviations;
+    // sweep
+    Words vary;
+    const char *table, *samples, *seed, *keep, *record, *stop, *what, *jobs;
     // linearise and steady
     const char *sweep, *picture, *free;
     bool reduce, trim;
@@ -107,6 +110,7 @@ int cli_lqr(const Verb *verb, const Options *options);
 int cli_plot(const Verb *verb, const Options *options);
 int cli_schema(const Verb *verb, const Options *options);
 int cli_settle(const Verb *verb, const Options *options);
+int cli_sweep(const Verb *verb, const Options *options);
 int cli_steady(const Verb *verb, const Options *options);
 int cli_view(const Verb *verb, const Options *options);
 

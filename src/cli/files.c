@@ -90,7 +90,8 @@ static bool destroys_run(const Result *result, const char *run)
 
 static bool destroys_anything(const Options *o, const Result *result)
 {
-    if (destroys(result, o->model) || destroys(result, o->page) || destroys(result, o->path))
+    if (destroys(result, o->model) || destroys(result, o->page) || destroys(result, o->path) ||
+        destroys(result, o->table))
         return true;
     for (size_t i = 0; i < o->data.count; i++)
         if (destroys(result, o->data.word[i])) return true;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // C99 that is C++, too: a header, the functions, a demo. Nothing is allocated, nothing is kept: all
 // room is the caller's. Of the C library it takes fma, sqrt, fabs and floor, or their single forms.
+#include "export/c_printer.h"
 #include "export/embedded.h"
 #include "export/identifier.h"
 #include "export/paste.h"
@@ -61,30 +62,13 @@ static Tongue tongue_of(const Export *code)
 
 // ---- functions -----------------------------------------------------------------------------
 
-typedef struct Printer {
-    const Export *code;
-    Tongue tongue;
-    const char *real;
-    Buffer body;   // functions
-    uint32_t room; // numbers that any of them needs in w
-    uint32_t rooms[CODE_PARTS];
-    // of the function that is being written
-    uint32_t *masks; // arguments of its parts, and whether they take w
-    uint32_t part_count, part_capacity;
-    uint32_t argument_count;
-    const char *head; // of the whole function, before its brace
-    bool has_mode;
-} Printer;
-
-static const char *const argument_name[ARGUMENT_COUNT] = {"t", "x", "u", "p", "weight", "change"};
-
 static void name_parameters(const Printer *p, Buffer *out, uint32_t uses, const char *array)
 {
     const char *comma = "";
     for (uint32_t k = 0; k < ARGUMENT_COUNT; k++)
         if (uses >> k & 1) {
             tr_buffer_print(out, k == ARGUMENT_T ? "%s%s %s" : "%sconst %s *%s", comma, p->real,
-                            argument_name[k]);
+                            tr_argument_name((Argument)k));
             comma = ", ";
         }
     if (uses & SETS_ENTRIES) tr_buffer_print(out, "%s%s *%s", comma, p->real, array), comma = ", ";
@@ -95,8 +79,9 @@ static void name_parameters(const Printer *p, Buffer *out, uint32_t uses, const 
 static void open_whole(const Printer *p, Buffer *out, const char *array, uint32_t uses)
 {
     tr_buffer_print(out, "%s\n{\n", p->head);
-    for (uint32_t k = 0; k < p->argument_count; k++)
-        if (!(uses >> k & 1)) tr_buffer_print(out, "    (void)%s;\n", argument_name[k]);
+    for (uint32_t k = 0; k < ARGUMENT_COUNT; k++)
+        if (p->arguments & ~uses & 1u << k)
+            tr_buffer_print(out, "    (void)%s;\n", tr_argument_name((Argument)k));
     if (p->has_mode) tr_buffer_print(out, "    (void)mode;\n");
     if (!(uses & SETS_ENTRIES)) tr_buffer_print(out, "    (void)%s;\n", array);
     if (!(uses & USES_ROOM)) tr_buffer_print(out, "    (void)w;\n");
@@ -135,7 +120,7 @@ static void call_parts(Printer *p, const Walk *walk, uint32_t uses)
         tr_buffer_print(out, "    %s_%u(", walk->name, part + 1);
         for (uint32_t k = 0; k < ARGUMENT_COUNT; k++)
             if (p->masks[part] >> k & 1)
-                tr_buffer_print(out, "%s%s", comma, argument_name[k]), comma = ", ";
+                tr_buffer_print(out, "%s%s", comma, tr_argument_name((Argument)k)), comma = ", ";
         if (p->masks[part] & SETS_ENTRIES)
             tr_buffer_print(out, "%s%s", comma, walk->array), comma = ", ";
         tr_buffer_print(out, "%s);\n", p->masks[part] & USES_ROOM ? comma[0] ? ", w" : "w" : "");
@@ -143,22 +128,41 @@ static void call_parts(Printer *p, const Walk *walk, uint32_t uses)
     tr_buffer_print(out, "}\n\n");
 }
 
+// Which arguments a function has
+static uint32_t arguments_of(CodePart part)
+{
+    enum { T = 1 << ARGUMENT_T, X = 1 << ARGUMENT_X, U = 1 << ARGUMENT_U, P = 1 << ARGUMENT_P };
+    enum { WEIGHT = 1 << ARGUMENT_WEIGHT, CHANGE = 1 << ARGUMENT_CHANGE, DUE = 1 << ARGUMENT_DUE };
+    switch (part) {
+    case PART_GRADIENT: return T | X | U | P | WEIGHT;
+    case PART_HESSIAN: return T | X | U | P | WEIGHT | CHANGE;
+    case PART_SENSE: return T | X | U | P | DUE | 1 << ARGUMENT_NOISE;
+    case PART_CONTROL: return T | U | P | 1 << ARGUMENT_S | 1 << ARGUMENT_C | DUE;
+    default: return T | X | U | P;
+    }
+}
+
 // A function with the usual arguments, of everybody or of this file
-static void write_function(Printer *p, CodePart part, const char *name, const char *array,
-                           bool is_public, const CodeNames *entries)
+void tr_c_function(Printer *p, CodePart part, const char *name, const char *array, bool is_public,
+                   const CodeNames *entries)
 {
     char head[400], full[160];
-    const char *real = p->real;
+    const char *real = p->real, *comma = "";
+    Buffer given = {0};
     snprintf(full, sizeof full, "%s%s%s", is_public ? p->code->options.name : "",
              is_public ? "_" : "", name);
-    const char *more = part == PART_GRADIENT  ? ", const double *weight"
-                       : part == PART_HESSIAN ? ", const double *weight, const double *change"
-                                              : "";
-    snprintf(head, sizeof head,
-             "%svoid %s(%s t, const %s *x, const %s *u, const %s *p%s%s, %s *%s, %s *w)",
-             is_public ? "" : "static ", full, real, real, real, real,
-             is_public ? ", const int *mode" : "", more, real, array, real);
-    p->argument_count = part == PART_GRADIENT ? 5 : part == PART_HESSIAN ? 6 : 4;
+    p->arguments = arguments_of(part);
+    for (uint32_t k = 0; k < ARGUMENT_COUNT; k++) {
+        if (!(p->arguments >> k & 1)) continue;
+        tr_buffer_print(&given, k == ARGUMENT_T ? "%s%s %s" : "%sconst %s *%s", comma, real,
+                        tr_argument_name((Argument)k));
+        if (k == ARGUMENT_P && is_public) tr_buffer_print(&given, ", const int *mode");
+        comma = ", ";
+    }
+    snprintf(head, sizeof head, "%svoid %s(%s, %s *%s, %s *w)", is_public ? "" : "static ", full,
+             given.at ? given.at : "", real, array, real);
+    p->body.failed = p->body.failed || given.failed;
+    tr_buffer_free(&given);
     p->head = head, p->has_mode = is_public, p->part_count = 0;
     Walk walk = {.code = p->code,
                  .tongue = &p->tongue,
@@ -178,25 +182,35 @@ static void write_function(Printer *p, CodePart part, const char *name, const ch
 
 // ---- pieces of text ------------------------------------------------------------------------
 
-static void fill_in(const Printer *p, Buffer *out, Text text, const Mark *more)
+void tr_c_fill_in(const Printer *p, Buffer *out, Text text, const Mark *more)
 {
     char upper[64];
     const bool single = p->code->options.is_single;
     tr_upper_name(p->code->options.name, upper, sizeof upper);
-    Mark marks[16] = {{"name", p->code->options.name},
-                      {"NAME", upper},
-                      {"real", p->real},
-                      {"sqrt", single ? "sqrtf" : "sqrt"},
-                      {"fabs", single ? "fabsf" : "fabs"},
-                      {"tiny", single ? "1e-7f" : "1e-15"},
-                      {"digits", single ? "9" : "17"},
-                      {"fma", single ? "fmaf" : "fma"}};
-    size_t count = 8;
+    Mark marks[40] = {
+        {"name", p->code->options.name},
+        {"NAME", upper},
+        {"real", p->real},
+        {"f", single ? "f" : ""},
+        {"huge", single ? "HUGE_VALF" : "HUGE_VAL"},
+        {"sqrt", single ? "sqrtf" : "sqrt"},
+        {"fabs", single ? "fabsf" : "fabs"},
+        {"floor", single ? "floorf" : "floor"},
+        {"fma", single ? "fmaf" : "fma"},
+        {"tiny", single ? "1e-7f" : "1e-15"},
+        {"digits", single ? "9" : "17"},
+        {"near", single ? "1e-7f" : "1e-14"}, // times that are one, by their size
+        {"hair", single ? "1e-6f" : "1e-12"}, // and by steps
+        {"little", single ? "1e-5f" : "1e-6"},
+        {"drop", single ? "41" : "12"}, // bits of a random number, and the rest's size
+        {"part", single ? "1.1920928955078125e-7f" : "2.220446049250313e-16"}};
+    size_t count = 0;
+    while (marks[count].mark) count++;
     for (; more && more->mark; more++) marks[count++] = *more;
     tr_fill_in(out, text, marks);
 }
 
-static void write_integers(Buffer *out, const char *head, const uint32_t *at, uint32_t count)
+void tr_c_integers(Buffer *out, const char *head, const uint32_t *at, uint32_t count)
 {
     tr_buffer_print(out, "%s = {", head);
     for (uint32_t k = 0; k < count; k++)
@@ -224,6 +238,7 @@ static void write_elementary(const Printer *p, Buffer *out)
     for (uint32_t i = 0; i < p->code->flat.count; i++) used[p->code->flat.nodes[i].code] = true;
     for (unsigned op = OP_SQRT + 1; op <= OP_LOG; op++)
         if (used[op]) tr_buffer_print(&wanted, " el_%s", tr_op[op].name);
+    if (p->code->samples.has_noise) tr_buffer_print(&wanted, " el_log");
     tr_buffer_print(&wanted, used[OP_RAISE] ? " el_exp el_log" : " ");
     if (wanted.failed) out->failed = true;
     if (wanted.at)
@@ -237,7 +252,7 @@ static void write_elementary(const Printer *p, Buffer *out)
                             "    return a %s b || a != a ? a : b;\n}\n\n",
                             p->real, extremes[2 * (op - OP_MIN)], p->real, p->real,
                             extremes[2 * (op - OP_MIN) + 1]);
-    if (used[OP_RAISE]) fill_in(p, out, tr_embedded_c_raise(), NULL);
+    if (used[OP_RAISE]) tr_c_fill_in(p, out, tr_embedded_c_raise(), NULL);
 }
 
 // ---- tables --------------------------------------------------------------------------------
@@ -273,7 +288,7 @@ static void write_tables(const Printer *p, Buffer *out)
     const Flat *flat = &p->code->flat;
     char head[60];
     if (!flat->table_count) return;
-    fill_in(p, out, tr_embedded_c_table(), NULL);
+    tr_c_fill_in(p, out, tr_embedded_c_table(), NULL);
     for (uint32_t k = 0; k < flat->table_count; k++) {
         const Table *table = flat->tables[k];
         for (int i = 0; i < 2; i++) {
@@ -408,19 +423,25 @@ static void write_header(const Printer *p, Buffer *out)
     if (code->phi_count && projection_room(p) > room) room = projection_room(p);
     if (code->pivot_count && quality > room) room = quality;
     if (start_room(p) > room + 5 * code->x.count) room = start_room(p) - 5 * code->x.count;
+    if (tr_c_step_room(p) > room + 5 * code->x.count) room = tr_c_step_room(p) - 5 * code->x.count;
     room += code->u.count + code->x.count + 2; // what the start keeps while others go on
     write_title(p, out);
     snprintf(sizes, sizeof sizes,
              "    @NAME@_NX = %u, @NAME@_NU = %u, @NAME@_NP = %u, @NAME@_NY = %u, @NAME@_NM = %u,\n"
-             "    @NAME@_NZ = 0, @NAME@_NJ = %u, @NAME@_NWORK = %u",
+             "    @NAME@_NZ = 0, @NAME@_NJ = %u, @NAME@_NS = %u, @NAME@_NC = %u, @NAME@_NK = %u,\n"
+             "    @NAME@_NWORK = %u",
              code->x.count, code->u.count, code->p.count, code->y.count, code->latches.count,
-             code->part[PART_JACOBIAN].count, room + 5 * code->x.count);
+             code->part[PART_JACOBIAN].count, code->samples.s.count, code->samples.c.count,
+             code->samples.clock.count, room + 5 * code->x.count);
     Buffer indices = {0}, filled = {0};
     write_indices(p, &indices, &code->x, "the state");
     write_indices(p, &indices, &code->u, "inputs");
     write_indices(p, &indices, &code->p, "parameters");
     write_indices(p, &indices, &code->y, "outputs");
     write_indices(p, &indices, &code->latches, "contacts, by what they do");
+    write_indices(p, &indices, &code->samples.s, "what controllers read");
+    write_indices(p, &indices, &code->samples.c, "states of controllers");
+    write_indices(p, &indices, &code->samples.clock, "what acts at samples");
     for (uint32_t k = 0; k < code->fixed.count; k++) {
         tr_buffer_print(&indices, k ? ", " : "/* Parameters that are numbers here: ");
         tr_buffer_comment(&indices, code->fixed.at[k].name);
@@ -428,20 +449,27 @@ static void write_header(const Printer *p, Buffer *out)
         tr_walk_number(&indices, &p->tongue, code->fixed.at[k].value, code->options.is_single);
         if (k + 1 == code->fixed.count) tr_buffer_print(&indices, " */\n\n");
     }
-    fill_in(p, &filled, text_of(sizes), NULL);
+    tr_c_fill_in(p, &filled, text_of(sizes), NULL);
     Buffer second = {0};
-    if (code->options.differentiates) fill_in(p, &second, tr_embedded_c_second(), NULL);
+    if (code->options.differentiates) tr_c_fill_in(p, &second, tr_embedded_c_second(), NULL);
+    Buffer samples = {0};
+    tr_c_samples_header(p, &samples);
+    const bool acts = code->samples.clock.count;
     const Mark marks[] = {{"sizes", filled.at ? filled.at : ""},
+                          {"samples", samples.at ? samples.at : ""},
+                          {"and_samples", acts ? ", and at samples" : ""},
+                          {"own_u", acts ? "" : "const "},
                           {"second", second.at ? second.at : ""},
                           {"indices", indices.at ? indices.at : ""},
                           {"modes", ""},
                           {"failures", reduced_failures},
                           {NULL, NULL}};
-    fill_in(p, out, tr_embedded_c_header(), marks);
+    tr_c_fill_in(p, out, tr_embedded_c_header(), marks);
     out->failed = out->failed || indices.failed || filled.failed;
     tr_buffer_free(&indices);
     tr_buffer_free(&filled);
     tr_buffer_free(&second);
+    tr_buffer_free(&samples);
 }
 
 static void write_defaults(Printer *p)
@@ -457,7 +485,7 @@ static void write_defaults(Printer *p)
         tr_buffer_print(out, "; /* %s */\n", code->p.at[k].id);
     }
     tr_buffer_print(out, "}\n\n");
-    write_function(p, PART_INPUTS, "formulas_of_inputs", "u_of", false, &code->u);
+    tr_c_function(p, PART_INPUTS, "formulas_of_inputs", "u_of", false, &code->u);
     tr_buffer_print(
         out,
         "void %s_inputs(const %s *p, %s *u)\n{\n    formulas_of_inputs(0, p, p, p, u, u);\n}\n\n",
@@ -479,7 +507,7 @@ static void write_guesses(Printer *p)
     write_reals(p, &p->body, "first_state", code->start, code->x.count);
     free(guess);
     tr_buffer_print(&p->body, "\n");
-    write_function(p, PART_START, "start_guess", "guess", false, &code->x);
+    tr_c_function(p, PART_START, "start_guess", "guess", false, &code->x);
 }
 
 static void write_start(Printer *p)
@@ -491,16 +519,16 @@ static void write_start(Printer *p)
     const bool solves = code_has(code, PART_GIVEN_POSITIONS) || code_has(code, PART_GIVEN_RATES);
     if (solves) tr_buffer_print(out, "#define QUATERNION_COUNT %u\n", code->quaternion_count);
     if (solves && code->quaternion_count)
-        write_integers(out, "static const int start_quaternion[]", code->quaternion,
-                       code->quaternion_count);
+        tr_c_integers(out, "static const int start_quaternion[]", code->quaternion,
+                      code->quaternion_count);
     write_guesses(p);
     for (int k = 0; k < 2; k++) {
         char head[80];
         const CodePart part = k ? PART_GIVEN_RATES : PART_GIVEN_POSITIONS;
         if (!code_has(code, part)) continue;
-        write_function(p, part, names[k], "f", false, NULL);
+        tr_c_function(p, part, names[k], "f", false, NULL);
         snprintf(head, sizeof head, "static const int %s_place[]", names[k]);
-        write_integers(out, head, code->given[k].place, code->given[k].count);
+        tr_c_integers(out, head, code->given[k].place, code->given[k].count);
         tr_buffer_print(&solve,
                         "    if (find_start(%s, %u, %u, %s_place, guess, x, u, p, w)) return 1;\n",
                         names[k], code->given[k].rows, code->given[k].count, names[k]);
@@ -512,7 +540,7 @@ static void write_start(Printer *p)
         {"modes", modes.at ? modes.at : ""},   {"solve", solve.at ? solve.at : ""},
         {"same", single ? "1e-10f" : "1e-20"}, {"converged", single ? "1e-13f" : "1e-28"},
         {"wrong", single ? "1e-8f" : "1e-20"}, {NULL, NULL}};
-    fill_in(p, out, solves ? tr_embedded_c_start() : tr_embedded_c_plain_start(), marks);
+    tr_c_fill_in(p, out, solves ? tr_embedded_c_start() : tr_embedded_c_plain_start(), marks);
     out->failed = out->failed || modes.failed || solve.failed;
     tr_buffer_free(&modes);
     tr_buffer_free(&solve);
@@ -525,16 +553,16 @@ static void write_projection(Printer *p)
     if (!code->phi_count && !code->quaternion_count) return;
     tr_buffer_print(out, "enum { CONDITIONS = %u, PROJECTED = %u, QUATERNIONS = %u };\n",
                     code->phi_count, code->projected_count, code->quaternion_count);
-    write_integers(out, "static const int quaternion[QUATERNIONS + 1]", code->quaternion,
-                   code->quaternion_count);
-    fill_in(p, out, tr_embedded_c_units(), NULL);
+    tr_c_integers(out, "static const int quaternion[QUATERNIONS + 1]", code->quaternion,
+                  code->quaternion_count);
+    tr_c_fill_in(p, out, tr_embedded_c_units(), NULL);
     if (!code->phi_count) return;
-    write_integers(out, "static const int projected[PROJECTED]", code->projected,
-                   code->projected_count);
+    tr_c_integers(out, "static const int projected[PROJECTED]", code->projected,
+                  code->projected_count);
     tr_buffer_print(out, "\n");
-    write_function(p, PART_PHI, "evaluate_phi", "f", false, NULL);
-    write_function(p, PART_PROJECTION, "evaluate_projection", "f", false, NULL);
-    fill_in(p, out, tr_embedded_c_project(), NULL);
+    tr_c_function(p, PART_PHI, "evaluate_phi", "f", false, NULL);
+    tr_c_function(p, PART_PROJECTION, "evaluate_projection", "f", false, NULL);
+    tr_c_fill_in(p, out, tr_embedded_c_project(), NULL);
 }
 
 // Where velocities depend on each other: whether they may, here
@@ -542,54 +570,32 @@ static void write_quality(Printer *p)
 {
     Buffer *out = &p->body;
     if (!p->code->pivot_count) return;
-    write_function(p, PART_QUALITY, "evaluate_quality", "f", false, NULL);
+    tr_c_function(p, PART_QUALITY, "evaluate_quality", "f", false, NULL);
     tr_buffer_print(out, "enum { PIVOTS = %u };\n", p->code->pivot_count);
-    fill_in(p, out, tr_embedded_c_quality(), NULL);
-}
-
-static void write_step(Printer *p)
-{
-    const Export *code = p->code;
-    const bool first = code_has(code, PART_FIRST);
-    const bool phi = code->phi_count, units = code->quaternion_count;
-    char first_call[200], project[200];
-    if (first) write_function(p, PART_FIRST, "first_rates", "dx", false, &code->x);
-    if (first)
-        snprintf(first_call, sizeof first_call,
-                 "for (int i = 0; i < N; i++) k1[i] = 0;\n    first_rates(t, x, u, p, k1, w)");
-    else
-        snprintf(first_call, sizeof first_call, "%s_rates(t, x, u, p, mode, k1, w)",
-                 code->options.name);
-    snprintf(project, sizeof project, "%s%s", units ? "    make_units(x);\n" : "",
-             phi ? "    back_onto_constraints(t, x, u, p, w);\n" : "");
-    const Mark marks[] = {
-        {"first", first_call},
-        {"project", project},
-        {"check", code->pivot_count ? "is_chart_bad(t + h, x, u, p, w) ? 2 : 0" : "0"},
-        {NULL, NULL}};
-    fill_in(p, &p->body, tr_embedded_c_step(), marks);
+    tr_c_fill_in(p, out, tr_embedded_c_quality(), NULL);
 }
 
 static void write_functions(Printer *p)
 {
     const Export *code = p->code;
     write_defaults(p);
-    write_function(p, PART_RATES, "rates", "dx", true, &code->x);
-    write_function(p, PART_OUTPUTS, "outputs", "y", true, &code->y);
-    write_function(p, PART_JACOBIAN, "jacobian", "J", true, NULL);
+    tr_c_function(p, PART_RATES, "rates", "dx", true, &code->x);
+    tr_c_function(p, PART_OUTPUTS, "outputs", "y", true, &code->y);
+    tr_c_function(p, PART_JACOBIAN, "jacobian", "J", true, NULL);
     if (code->options.differentiates) {
-        write_function(p, PART_GRADIENT, "gradient", "g", true, NULL);
-        write_function(p, PART_HESSIAN, "hessian", "g", true, NULL);
+        tr_c_function(p, PART_GRADIENT, "gradient", "g", true, NULL);
+        tr_c_function(p, PART_HESSIAN, "hessian", "g", true, NULL);
     }
-    write_function(p, PART_FOLLOW, "follow", "f", false, &code->x);
-    write_function(p, PART_SPEEDS, "evaluate_speeds", "f", false, &code->x);
+    tr_c_function(p, PART_FOLLOW, "follow", "f", false, &code->x);
+    tr_c_function(p, PART_SPEEDS, "evaluate_speeds", "f", false, &code->x);
     tr_buffer_print(&p->body,
                     "void %s_speeds(%s t, %s *x, const %s *u, const %s *p, %s *w)\n{\n"
                     "    evaluate_speeds(t, x, u, p, x, w);\n}\n\n",
                     code->options.name, p->real, p->real, p->real, p->real, p->real);
     write_projection(p);
     write_quality(p);
-    write_step(p);
+    tr_c_samples(p);
+    tr_c_step(p);
     write_start(p);
 }
 
@@ -597,18 +603,21 @@ static void write_source(const Printer *p, Buffer *out)
 {
     const Export *code = p->code;
     write_title(p, out);
-    fill_in(p, out, tr_embedded_c_source(), NULL);
+    tr_c_fill_in(p, out, tr_embedded_c_source(), NULL);
     tr_buffer_print(out, "/* ---- names ---- */\n\n");
     write_names(p, out, "x", &code->x);
     write_names(p, out, "u", &code->u);
     write_names(p, out, "p", &code->p);
     write_names(p, out, "y", &code->y);
     write_names(p, out, "mode", &code->latches);
+    write_names(p, out, "s", &code->samples.s);
+    write_names(p, out, "c", &code->samples.c);
+    write_names(p, out, "k", &code->samples.clock);
     char head[120];
     snprintf(head, sizeof head, "const int %s_jacobian_row[]", code->options.name);
-    write_integers(out, head, code->jacobian_row, code->part[PART_JACOBIAN].count);
+    tr_c_integers(out, head, code->jacobian_row, code->part[PART_JACOBIAN].count);
     snprintf(head, sizeof head, "const int %s_jacobian_column[]", code->options.name);
-    write_integers(out, head, code->jacobian_column, code->part[PART_JACOBIAN].count);
+    tr_c_integers(out, head, code->jacobian_column, code->part[PART_JACOBIAN].count);
     tr_buffer_print(out, "\n/* ---- elementary functions ---- */\n\n");
     write_elementary(p, out);
     write_tables(p, out);
@@ -631,10 +640,15 @@ bool tr_print_c(Export *code, Folder *folder, tr_error *err)
     if (source) write_source(&p, source);
     Buffer *demo = tr_folder_add(folder, "%s_demo.c", name), title = {0};
     tr_buffer_comment(&title, code->system->title ? code->system->title : name);
-    const Mark marks[] = {{"title", title.at ? title.at : name}, {NULL, NULL}};
-    if (demo) fill_in(&p, demo, tr_embedded_c_demo(), marks);
+    char sample[120] = "";
+    if (code->samples.clock.count)
+        snprintf(sample, sizeof sample, "    failed = failed || %s_sample(0, x, u, p, mode, w);\n",
+                 name);
+    const Mark marks[] = {
+        {"title", title.at ? title.at : name}, {"first_sample", sample}, {NULL, NULL}};
+    if (demo) tr_c_fill_in(&p, demo, tr_embedded_c_demo(), marks);
     Buffer *makefile = tr_folder_add(folder, "Makefile");
-    if (makefile) fill_in(&p, makefile, tr_embedded_c_makefile(), NULL);
+    if (makefile) tr_c_fill_in(&p, makefile, tr_embedded_c_makefile(), NULL);
     tr_buffer_free(&title);
     tr_buffer_free(&p.body);
     free(p.masks);

@@ -15,7 +15,7 @@
 
 // ---- life ----------------------------------------------------------------------------------
 
-static void free_names(CodeNames *names)
+void tr_code_free_names(CodeNames *names)
 {
     for (uint32_t i = 0; i < names->count; i++) free(names->at[i].id);
     free(names->at);
@@ -26,7 +26,8 @@ void tr_code_free(Export *code)
     if (!code) return;
     CodeNames *const names[] = {&code->x, &code->u,     &code->p,
                                 &code->y, &code->fixed, &code->latches};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) free_names(names[i]);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) tr_code_free_names(names[i]);
+    tr_code_free_samples(&code->samples);
     for (int i = 0; i < CODE_PARTS; i++) free(code->part[i].entry);
     for (int i = 0; i < 2; i++) free(code->given[i].place);
     free(code->mode);
@@ -50,10 +51,13 @@ bool tr_code_same(const Export *code, CodePart a, CodePart b)
 
 // ---- names ---------------------------------------------------------------------------------
 
-// Names that are alike get numbers: the last one, unlike all before it.
+// Names that are alike get numbers: the last one, unlike all before it, and unlike u_name, which is
+// an array of generated code.
 static void make_unique(CodeNames *names)
 {
     char *id = names->at[names->count - 1].id;
+    const char *own = strchr(id, '_');
+    if (own && strcmp(own, "_name") == 0) strcat(id, "_1"); // there is room for numbers
     const size_t length = strlen(id);
     for (uint32_t number = 2, k = 0; k + 1 < names->count;) {
         if (strcmp(names->at[k].id, id) != 0) {
@@ -65,8 +69,8 @@ static void make_unique(CodeNames *names)
     }
 }
 
-static void add_name(Export *code, CodeNames *names, const char *prefix, const char *name,
-                     const Port *port, uint32_t input)
+void tr_code_name(Export *code, CodeNames *names, const char *prefix, const char *name,
+                  const Port *port, uint32_t input)
 {
     CodeName *at = realloc(names->at, (names->count + 1u) * sizeof *at);
     if (!at) {
@@ -92,7 +96,7 @@ static void add_name(Export *code, CodeNames *names, const char *prefix, const c
 static void add_input(Export *code, CodeNames *names, const char *prefix, uint32_t input)
 {
     const Input *of = &code->system->inputs[input];
-    add_name(code, names, prefix, of->name, &of->port, input);
+    tr_code_name(code, names, prefix, of->name, &of->port, input);
 }
 
 // q, v, z, of which the chart at the start integrates some
@@ -119,6 +123,7 @@ static void name_state(Export *code)
         const bool is_speed = (of->kind == TR_SPEED || of->kind == TR_INNER) && known[i];
         if (is_extra || is_speed) add_input(code, &code->x, "z_", i);
     }
+    tr_code_name_held(code);
     for (uint32_t i = 0; i < code->x.count; i++)
         code->x.at[i].is_integrated = known[code->x.at[i].input];
     free(known);
@@ -139,7 +144,7 @@ static void name_settings(Export *code)
 {
     const System *s = code->system;
     for (uint32_t i = 0; i < s->input_count; i++) {
-        if (!is_setting(&s->inputs[i])) continue;
+        if (!is_setting(&s->inputs[i]) && !s->inputs[i].is_controlled) continue;
         if (s->inputs[i].kind == TR_INPUT)
             add_input(code, &code->u, "u_", i);
         else
@@ -151,7 +156,7 @@ static void name_settings(Export *code)
             code->u.at[i].value = (double)NAN;
     }
     for (uint32_t i = 0; i < s->latch_count; i++)
-        add_name(code, &code->latches, "mode_", s->latches[i].name, NULL, NO_INPUT);
+        tr_code_name(code, &code->latches, "mode_", s->latches[i].name, NULL, NO_INPUT);
 }
 
 // Each name that is asked for must be there.
@@ -193,7 +198,7 @@ static uint32_t *choose_outputs(Export *code, tr_error *err)
         if (!is_wanted) continue;
         const Port *port = tr_system_column_port(s, flow->labels[i]);
         column[code->y.count] = i;
-        add_name(code, &code->y, "y_", flow->labels[i], port, NO_INPUT);
+        tr_code_name(code, &code->y, "y_", flow->labels[i], port, NO_INPUT);
     }
     return column;
 }
@@ -256,6 +261,7 @@ static void map_inputs(Export *code)
     map_names(code, &code->p, ARGUMENT_P);
     for (uint32_t i = 0; i < s->input_count; i++)
         if (s->inputs[i].kind == TR_MODE) code->input_node[i] = follower_node(code, i);
+    tr_code_map_held(code);
 }
 
 // ---- functions -----------------------------------------------------------------------------
@@ -378,6 +384,15 @@ static void take_first(Export *code, tr_error *err)
     f->count = kept;
 }
 
+// What jumps in t, where a run has it (T325)
+static void take_jumps(Export *code, tr_error *err)
+{
+    const JumpPrograms *jumps = tr_chart_jumps(code->plan, code->flow->now->programs, err);
+    if (!jumps || !jumps->count) return;
+    code->strikes = jumps->strikes && code->system->order != 1;
+    tr_code_program(code, PART_JUMPS, jumps->program, NULL, jumps->count);
+}
+
 static void take_quality(Export *code, tr_error *err)
 {
     const ChartPrograms *c = code->flow->now->programs;
@@ -479,9 +494,11 @@ static void take_functions(Export *code, tr_error *err)
         if (!code->options.is_single) { // bits are not those of a run, and room is short
             take_first(code, err);
             take_quality(code, err);
+            take_jumps(code, err);
         }
         take_columns(code, outputs, err);
         take_speeds(code);
+        tr_code_samples(code, err);
         take_projection(code, err);
         tr_code_jacobian(code, err);
         if (code->options.differentiates) tr_code_second(code, err);

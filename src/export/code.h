@@ -46,6 +46,10 @@ typedef enum CodePart {
     PART_GIVEN_RATES,
     PART_GRADIENT, // of weight . x' by x, then u
     PART_HESSIAN,  // how that changes along a change of x and u
+    PART_CLOCKS,   // period and seed of each that acts at samples
+    PART_SENSE,    // what sensors hold after a sample
+    PART_CONTROL,  // likewise states of controllers, then inputs that they set
+    PART_JUMPS,    // what jumps at times that are known beforehand
     CODE_PARTS
 } CodePart;
 
@@ -54,6 +58,20 @@ typedef struct CodeConditions {
     uint32_t rows, count; // of the function: residuals, then slopes by rows; unknowns
     uint32_t *place;      // of these, entries of x
 } CodeConditions;
+
+// What acts at samples (T324). What it holds is among the state, behind all else: numbers of
+// sensors, states of controllers, then how many samples each took.
+typedef struct CodeSamples {
+    CodeNames s, c, clock;    // what controllers read, their states, who acts
+    uint32_t held;            // the first entry of x
+    uint32_t sensed;          // numbers of sensors; states of controllers are `c`
+    uint32_t *said;           // by sensor: which of these it says
+    uint32_t sensors;         // the first of those that act
+    uint32_t *read;           // by entry of s behind the sensors': an entry of x
+    uint32_t *set, set_count; // entries of u that controllers set
+    char **counts;            // by clock: what its number of samples is called
+    bool has_noise;
+} CodeSamples;
 
 typedef struct CodeOptions {
     const char *name;    // of files and functions
@@ -79,6 +97,8 @@ typedef struct Export {
     uint32_t pivot_count;                     // of the chart
     uint32_t *jacobian_row, *jacobian_column; // of its entries
     CodeConditions given[2];                  // positions, rates
+    CodeSamples samples;
+    bool strikes; // at what jumps velocities may, too
     Flat flat;
     CodeFunction part[CODE_PARTS];
     uint32_t *input_node; // by input of the system and side of a switch
@@ -97,6 +117,15 @@ void tr_code_program(Export *code, CodePart part, const tr_program *program, con
 void tr_code_rates(const Export *code, const System *system, Exprs *list);
 void tr_code_jacobian(Export *code, tr_error *err);
 void tr_code_second(Export *code, tr_error *err);
+
+// A name of a list, unlike all others in it; and what acts at samples
+void tr_code_name(Export *code, CodeNames *names, const char *prefix, const char *name,
+                  const Port *port, uint32_t input);
+void tr_code_free_names(CodeNames *names);
+void tr_code_name_held(Export *code);
+void tr_code_map_held(Export *code);
+void tr_code_samples(Export *code, tr_error *err);
+void tr_code_free_samples(CodeSamples *samples);
 
 Export *tr_code_new(const System *system, const CodeOptions *options, tr_error *err);
 void tr_code_free(Export *code);

@@ -62,13 +62,6 @@ static bool check_form(const System *s, const char *form, tr_error *err)
         tr_fail(err, TR_USAGE, (Place){0}, "there is no form '%.60s': it is auto or reduced", form);
         return false;
     }
-    for (uint32_t i = 0; i < s->input_count; i++)
-        if (s->inputs[i].kind == TR_HELD) {
-            tr_fail(err, TR_USAGE, (Place){0},
-                    "this model has controllers or sensors, which generated code has not: "
-                    "leave them out, and make inputs of what they say");
-            return false;
-        }
     if (!s->latch_count || strcmp(form, "reduced") == 0) return true;
     tr_fail(err, TR_USAGE, (Place){0},
             "contacts of this model may open, close or slip ('%.100s'), and generated code has one "

@@ -93,7 +93,7 @@ static const Tongue octave = {.phrases = octave_phrases,
                               .number_end = "",
                               .infinity = "Inf",
                               .nan = "NaN",
-                              .table = "table_value(s.tables{%t}, %a, %b, %n)",
+                              .table = "table_value(sizes.tables{%t}, %a, %b, %n)",
                               .most = UINT32_MAX / 2};
 
 // What is printed, by name; the parameters in the brackets
@@ -114,6 +114,11 @@ static const ScriptPart parts[] = {{PART_RATES, "rates", "dx", USUAL},
                                    {PART_GIVEN_RATES, "given_rates", "f", USUAL},
                                    {PART_INPUTS, "inputs", "values", "p"},
                                    {PART_START, "guess", "values", "p"}};
+// Of models with controllers or sensors
+static const ScriptPart sampled_parts[] = {
+    {PART_CLOCKS, "clocks", "f", USUAL},
+    {PART_SENSE, "sensors", "f", "t, x, u, p, due, noise"},
+    {PART_CONTROL, "controllers", "f", "t, s, c, u, p, due"}};
 
 typedef struct Script {
     const Export *code;
@@ -158,9 +163,9 @@ static void open_part(Walk *walk, uint32_t number, uint32_t uses)
         tr_buffer_print(out, "function %s = %s_%s(%s)\n", part->array, name, part->name,
                         part->given);
         if (s->code->flat.table_count || is_guess)
-            tr_buffer_print(out, "  s = %s_sizes();\n", name);
+            tr_buffer_print(out, "  sizes = %s_sizes();\n", name);
         if (is_guess)
-            tr_buffer_print(out, "  %s = s.first_guess;\n", part->array);
+            tr_buffer_print(out, "  %s = sizes.first_guess;\n", part->array);
         else
             tr_buffer_print(out, "  %s = zeros(%u, 1);\n", part->array, length);
         return;
@@ -303,6 +308,46 @@ static const char *called(const Script *s, ListRow row)
     return s->is_octave ? row.octave : row.python;
 }
 
+// What acts at samples
+static void write_held(const Script *s, Buffer *out)
+{
+    const CodeSamples *of = &s->code->samples;
+    const uint32_t reads = of->s.count - of->sensors;
+    const struct {
+        ListRow row;
+        uint32_t value;
+    } numbers[] = {{{"NS", "ns"}, of->s.count},
+                   {{"NC", "nc"}, of->c.count},
+                   {{"NK", "nk"}, of->clock.count},
+                   {{"SENSORS", "sensors"}, of->sensors},
+                   {{"SENSED", "sensed"}, of->sensed},
+                   {{"HELD", "held"}, of->held},
+                   {{"COUNTS", "counts"}, of->held + of->sensed + of->c.count}};
+    const struct {
+        ListRow row;
+        const uint32_t *at;
+        uint32_t count;
+    } lists[] = {{{"WHAT_IS_SAID", "what_is_said"}, of->said, of->sensors},
+                 {{"WHAT_IS_READ", "what_is_read"}, of->read, reads},
+                 {{"WHAT_IS_SET", "what_is_set"}, of->set, of->set_count}};
+    const CodeNames *names[] = {&of->s, &of->c, &of->clock};
+    static const ListRow name_rows[] = {
+        {"S_NAMES", "s_names"}, {"C_NAMES", "c_names"}, {"K_NAMES", "k_names"}};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        write_list(s, out, called(s, numbers[i].row));
+        tr_buffer_print(out, "%u", numbers[i].value);
+        end_list(s, out, false);
+    }
+    for (size_t i = 0; i < 3; i++) {
+        write_list(s, out, called(s, lists[i].row));
+        list_entries(s, out, lists[i].at, lists[i].count, s->tongue->first);
+        end_list(s, out, false);
+        write_list(s, out, called(s, name_rows[i]));
+        list_names(s, out, names[i]);
+        end_list(s, out, false);
+    }
+}
+
 static void write_lists(const Script *s, Buffer *out)
 {
     const Export *code = s->code;
@@ -334,6 +379,7 @@ static void write_lists(const Script *s, Buffer *out)
         list_entries(s, out, lists[i].at, lists[i].count, first);
         end_list(s, out, false);
     }
+    if (code->samples.clock.count) write_held(s, out);
     double *guess = first_guesses(code);
     const double *numbers[] = {code->start, guess};
     static const ListRow number_rows[] = {{"FIRST_STATE", "first_state"},
@@ -374,8 +420,18 @@ static void write_solving(const Script *s, Buffer *out)
 
 typedef struct Pieces {
     Buffer sizes, lists, rows, columns, modes, solve, title;
-    Mark marks[9];
+    char step[80];
+    Mark marks[12];
 } Pieces;
+
+// One that nothing interrupts has another name where samples do.
+static const char *step_name(const Script *s, Pieces *pieces)
+{
+    const bool samples = s->code->samples.clock.count;
+    if (s->is_octave) return samples ? "one_step" : "step";
+    snprintf(pieces->step, sizeof pieces->step, "%s_step", s->code->options.name);
+    return samples ? "one_step" : pieces->step;
+}
 
 static void make_pieces(const Script *s, Pieces *pieces)
 {
@@ -397,6 +453,11 @@ static void make_pieces(const Script *s, Pieces *pieces)
                           {"modes", pieces->modes.at},
                           {"solve", pieces->solve.at ? pieces->solve.at : ""},
                           {"title", pieces->title.at ? pieces->title.at : ""},
+                          {"step", step_name(s, pieces)},
+                          {"imports", code->samples.clock.count
+                                          ? "import fractions\nimport struct\n"
+                                            "from statistics import NormalDist\n\n"
+                                          : ""},
                           {NULL, NULL}};
     for (size_t k = 0; k < sizeof marks / sizeof *marks; k++) pieces->marks[k] = marks[k];
 }
@@ -412,6 +473,7 @@ bool tr_print_python(Export *code, Folder *folder, tr_error *err)
 {
     if (!tr_tables_are_small(code, err)) return false;
     Script s = {.code = code, .tongue = &python};
+    const bool samples = code->samples.clock.count;
     Pieces pieces = {0};
     make_pieces(&s, &pieces);
     Buffer *out = tr_folder_add(folder, "%s.py", code->options.name);
@@ -422,8 +484,13 @@ bool tr_print_python(Export *code, Folder *folder, tr_error *err)
         tr_fill_in(out, tr_embedded_python_head(), pieces.marks);
         if (code->flat.table_count) tr_fill_in(out, tr_embedded_python_table(), pieces.marks);
         for (size_t k = 0; k < sizeof parts / sizeof *parts; k++) write_part(&s, &parts[k], out);
+        for (size_t k = 0; samples && k < sizeof sampled_parts / sizeof *sampled_parts; k++)
+            write_part(&s, &sampled_parts[k], out);
         tr_fill_in(out, tr_embedded_python_tail(), pieces.marks);
-        tr_fill_in(demo, tr_embedded_python_demo(), pieces.marks);
+        tr_buffer_print(out, samples ? "\n\n" : "");
+        if (samples) tr_fill_in(out, tr_embedded_python_samples(), pieces.marks);
+        tr_fill_in(demo, samples ? tr_embedded_python_sampled_demo() : tr_embedded_python_demo(),
+                   pieces.marks);
     }
     free_pieces(&pieces);
     return !has_failed(err);
@@ -457,23 +524,38 @@ static void write_octave_parameters(const Script *s, Buffer *out)
     tr_buffer_print(out, "end\n");
 }
 
+static void write_octave_file(const Script *s, const ScriptPart *part, Folder *folder)
+{
+    Buffer *out = tr_folder_add(folder, "%s_%s.m", s->code->options.name, part->name);
+    Script own = *s;
+    if (out) write_part(&own, part, out);
+}
+
 bool tr_print_octave(Export *code, Folder *folder, tr_error *err)
 {
+    const bool samples = code->samples.clock.count, tables = code->flat.table_count;
     const struct {
         const char *name;
         Text text;
+        bool is_there;
     } texts[] = {
-        {"initial", tr_embedded_octave_initial()}, {"least_step", tr_embedded_octave_least_step()},
-        {"project", tr_embedded_octave_project()}, {"speeds", tr_embedded_octave_speeds()},
-        {"step", tr_embedded_octave_step()},       {"demo", tr_embedded_octave_demo()},
-        {"table", tr_embedded_octave_table()}};
+        {"initial", tr_embedded_octave_initial(), true},
+        {"least_step", tr_embedded_octave_least_step(), true},
+        {"project", tr_embedded_octave_project(), true},
+        {"speeds", tr_embedded_octave_speeds(), true},
+        {samples ? "one_step" : "step", tr_embedded_octave_step(), true},
+        {"demo", samples ? tr_embedded_octave_sampled_demo() : tr_embedded_octave_demo(), true},
+        {"table", tr_embedded_octave_table(), tables},
+        {"step", tr_embedded_octave_sampled_step(), samples},
+        {"sample", tr_embedded_octave_samples(), samples},
+        {"control", tr_embedded_octave_control(), samples}};
     const char *name = code->options.name;
     char table[120];
     if (!tr_tables_are_small(code, err)) return false;
     Tongue tongue = octave;
     Script s = {.code = code, .tongue = &tongue, .is_octave = true};
     Pieces pieces = {0};
-    snprintf(table, sizeof table, "%s_table(s.tables{%%t}, %%a, %%b, %%n)", name);
+    snprintf(table, sizeof table, "%s_table(sizes.tables{%%t}, %%a, %%b, %%n)", name);
     tongue.table = table;
     make_pieces(&s, &pieces);
     Buffer *sizes = tr_folder_add(folder, "%s_sizes.m", name);
@@ -483,12 +565,12 @@ bool tr_print_octave(Export *code, Folder *folder, tr_error *err)
     else {
         write_octave_sizes(&s, &pieces, sizes);
         write_octave_parameters(&s, parameters);
-        for (size_t k = 0; k < sizeof parts / sizeof *parts; k++) {
-            Buffer *out = tr_folder_add(folder, "%s_%s.m", name, parts[k].name);
-            if (out) write_part(&s, &parts[k], out);
-        }
-        const size_t count = sizeof texts / sizeof *texts - (code->flat.table_count ? 0 : 1);
-        for (size_t k = 0; k < count; k++) {
+        for (size_t k = 0; k < sizeof parts / sizeof *parts; k++)
+            write_octave_file(&s, &parts[k], folder);
+        for (size_t k = 0; samples && k < sizeof sampled_parts / sizeof *sampled_parts; k++)
+            write_octave_file(&s, &sampled_parts[k], folder);
+        for (size_t k = 0; k < sizeof texts / sizeof *texts; k++) {
+            if (!texts[k].is_there) continue;
             Buffer *out = tr_folder_add(folder, "%s_%s.m", name, texts[k].name);
             if (out) tr_fill_in(out, texts[k].text, pieces.marks);
         }

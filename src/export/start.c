@@ -13,7 +13,7 @@
 static bool has_formula(const Input *input, bool is_guess)
 {
     const bool guess = input->kind == TR_POSITION || input->kind == TR_VELOCITY;
-    const bool start = input->kind == TR_START || input->kind == TR_INPUT;
+    const bool start = input->kind == TR_START || input->kind == TR_INPUT || input->kind == TR_HELD;
     return input->guess.id && (is_guess ? guess : start);
 }
 
@@ -48,13 +48,19 @@ static void take_inputs(Export *code, const uint32_t *node)
     }
 }
 
+// What is held follows formulas of parameters, too.
+static bool is_guessed(const Input *input)
+{
+    return has_formula(input, true) || (input->kind == TR_HELD && has_formula(input, false));
+}
+
 static void take_guesses(Export *code, const uint32_t *node)
 {
     CodeFunction *f = &code->part[PART_START];
     if (!tr_code_open(code, PART_START, code->x.count)) return;
     f->count = 0;
     for (uint32_t k = 0; k < code->x.count; k++)
-        if (has_formula(&code->system->inputs[code->x.at[k].input], true)) {
+        if (is_guessed(&code->system->inputs[code->x.at[k].input])) {
             f->entry[f->count] = k;
             f->value[f->count++] = node[code->x.at[k].input];
         }

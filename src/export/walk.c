@@ -133,21 +133,35 @@ void tr_walk_number(Buffer *out, const Tongue *tongue, double value, bool is_sin
     tr_buffer_print(out, "%s%s%s", text, is_bare ? ".0" : "", tongue->number_end);
 }
 
+const char *tr_argument_name(Argument which)
+{
+    static const char *const names[ARGUMENT_COUNT] = {"t",      "x", "u", "p",   "weight",
+                                                      "change", "s", "c", "due", "noise"};
+    return names[which];
+}
+
 static const char *argument_array(const FlatNode *node)
 {
-    static const char *const arrays[ARGUMENT_COUNT] = {"t", "x", "u", "p", "weight", "change"};
-    return arrays[node->a];
+    return tr_argument_name((Argument)node->a);
 }
 
 static const CodeNames *argument_names(const Export *code, const FlatNode *node)
 {
-    return node->a == ARGUMENT_X ? &code->x : node->a == ARGUMENT_U ? &code->u : &code->p;
+    switch (node->a) {
+    case ARGUMENT_X: return &code->x;
+    case ARGUMENT_U: return &code->u;
+    case ARGUMENT_S: return &code->samples.s;
+    case ARGUMENT_C: return &code->samples.c;
+    default: return &code->p;
+    }
 }
 
 static void name_argument(Buffer *out, const Export *code, const FlatNode *node)
 {
     switch (node->a) {
     case ARGUMENT_T: tr_buffer_print(out, "t"); break;
+    case ARGUMENT_DUE:
+    case ARGUMENT_NOISE:
     case ARGUMENT_WEIGHT:
     case ARGUMENT_CHANGE: tr_buffer_print(out, "%s_%u", argument_array(node), node->b); break;
     default: tr_buffer_print(out, "%s", argument_names(code, node)->at[node->b].id);

@@ -62,6 +62,7 @@ typedef struct Walk {
     const char *prime;        // behind these
     void *owner;
 } Walk;
+const char *tr_argument_name(Argument which);
 Written tr_walk(Walk *walk, const CodeFunction *function);
 
 // A number, as the language has it

@@ -439,6 +439,10 @@ static inline bool is_setting(const Input *input)
 // whatever is done to it.
 const Input *tr_system_setting(const System *system, Text name, const char *done, tr_error *err);
 
+// The input that is a parameter, an input or a number of the start called so, this also by the left
+// side of `initial`; NO_INPUT, and the error says why it cannot be "varied", when there is none.
+uint32_t tr_system_number(const System *system, Text name, const char *done, tr_error *err);
+
 // What a state has besides velocities: a coordinate, or where a contact touches a surface.
 static inline bool is_placed(const Input *input)
 {

@@ -39,68 +39,10 @@ static Text next_name(const char **list)
     return text_trimmed((Text){from, (size_t)(at - from)});
 }
 
-// Whether a text is a name, but for blanks in it
-static bool is_called(Text text, const char *name)
-{
-    for (size_t i = 0; i < text.length; i++) {
-        if (text.at[i] == ' ') continue;
-        if (!*name || text.at[i] != *name++) return false;
-    }
-    return !*name;
-}
-
-// A number of the start by its name, or by that of what starts so
-static uint32_t start_called(const System *s, Text name)
-{
-    for (uint32_t i = 0; i < s->input_count; i++) {
-        const char *own = s->inputs[i].name;
-        if (s->inputs[i].kind != TR_START) continue;
-        if (is_called(name, own)) return i;
-        if (begins_with(own, "initial.") && is_called(name, own + strlen("initial."))) return i;
-    }
-    return NO_INPUT;
-}
-
-// Those that can be found, and all that could have been meant
-static uint32_t input_called(const System *s, Text name, Suggestion *nearest)
-{
-    for (uint32_t i = 0; i < s->input_count; i++) {
-        if (!is_setting(&s->inputs[i])) continue;
-        if (text_is(name, s->inputs[i].name)) return i;
-        tr_suggest(nearest, text_of(s->inputs[i].name));
-    }
-    for (uint32_t i = 0; i < s->input_count; i++)
-        if (s->inputs[i].kind == TR_START) tr_suggest(nearest, text_of(s->inputs[i].name));
-    return start_called(s, name);
-}
-
-static uint32_t refuse_name(const System *s, Text name, const Suggestion *nearest, tr_error *err)
-{
-    char hint[TR_HINT_SIZE];
-    bool is_state = false;
-    for (uint32_t i = 0; i < s->input_count; i++)
-        is_state =
-            is_state || ((s->inputs[i].kind == TR_POSITION || s->inputs[i].kind == TR_VELOCITY) &&
-                         text_is(name, s->inputs[i].name));
-    if (is_state)
-        tr_fail(err, TR_USAGE, (Place){0},
-                "'%.*s' is part of the state, and `initial` has no number for it that could be "
-                "found",
-                TEXT(name));
-    else if (tr_system_find(s, name))
-        tr_system_setting(s, name, "found", err);
-    else
-        tr_fail(err, TR_USAGE, (Place){0}, "there is no parameter, input or initial value '%.*s'%s",
-                TEXT(name), tr_hint(nearest, hint));
-    return NO_INPUT;
-}
-
 static uint32_t find_name(const System *s, Text name, tr_error *err)
 {
-    Suggestion nearest = {.wanted = name};
-    const uint32_t at = input_called(s, name, &nearest);
-    if (at == NO_INPUT) return refuse_name(s, name, &nearest, err);
-    if (s->inputs[at].follows.id) {
+    const uint32_t at = tr_system_number(s, name, "found", err);
+    if (at != NO_INPUT && s->inputs[at].follows.id) {
         tr_fail(err, TR_USAGE, (Place){0},
                 "'%.*s' is a formula of t: it can be found once it is set to a number", TEXT(name));
         return NO_INPUT;

@@ -165,8 +165,8 @@ static bool launch(const Machine *m, const GpuKernel *k, int device, const GpuWo
 {
     uint64_t record = s->memory, stride = s->room;
     uint32_t threads = (uint32_t)s->count;
-    double step = w->step, until = w->until;
-    void *parameters[] = {&record, &state, &inputs, &stride, &threads, &steps, &step, &until};
+    double step = w->step;
+    void *parameters[] = {&record, &state, &inputs, &stride, &threads, &steps, &step};
     const unsigned blocks = (threads + BLOCK - 1) / BLOCK;
     return enter(m, device, err) &&
            tr_gpu_good(m->driver,

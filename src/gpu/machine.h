@@ -16,7 +16,7 @@ typedef struct GpuWork {
     size_t numbers, count;
     size_t states;              // numbers of a state
     size_t state, inputs, fate; // rows; the latter is 0 as long as a thread has more to do
-    double step, until;
+    double step;
     bool (*goes_on)(void *owner); // asked now and then; may be NULL
     void *owner;
 } GpuWork;

@@ -448,9 +448,14 @@ Model *tr_model_read(const char *path, tr_error *err)
     return model;
 }
 
-Model *tr_model_parse(const char *text, tr_error *err)
+Model *tr_model_parse_as(const char *text, const char *path, tr_error *err)
 {
     tr_error local = {0};
     if (!err) err = &local;
-    return !text || has_failed(err) ? NULL : read_text(NULL, text, strlen(text), err);
+    return !text || has_failed(err) ? NULL : read_text(path, text, strlen(text), err);
+}
+
+Model *tr_model_parse(const char *text, tr_error *err)
+{
+    return tr_model_parse_as(text, NULL, err);
 }

@@ -13,6 +13,29 @@
 
 // ---- life ----------------------------------------------------------------------------------
 
+static uint64_t mix(uint64_t mark, uint64_t with)
+{
+    mark = (mark ^ with) * 0x9e3779b97f4a7c15u;
+    return mark ^ mark >> 32;
+}
+
+// Equations that are derived the same way are the same nodes in the same order. The numbers of
+// parameters, which runs may change, are not among them.
+static uint64_t mark_of(const System *s)
+{
+    uint64_t mark = mix(s->row_count, s->alarm_count);
+    mark = mix(mix(mark, s->latch_count), s->clocked_count);
+    for (uint32_t i = 0; i < s->graph->count; i++) {
+        const Node *n = &s->graph->nodes[i];
+        mark = mix(mark, (uint64_t)n->op << 32 | (uint16_t)n->n);
+        mark = mix(mark, (uint64_t)n->a << 32 | n->b);
+        mark = mix(mark, n->c);
+    }
+    for (uint32_t i = 0; i < s->input_count; i++)
+        mark = mix(mark, tr_hash_bytes(s->inputs[i].name, strlen(s->inputs[i].name)));
+    return mark;
+}
+
 static Plan *new_plan(const System *system, System *own, tr_error *err)
 {
     if (!system || has_failed(err)) return NULL;
@@ -23,6 +46,7 @@ static Plan *new_plan(const System *system, System *own, tr_error *err)
         return NULL;
     }
     plan->system = system, plan->own = own;
+    plan->mark = mark_of(system);
     if (tr_plan_find_switches(plan, err)) return plan;
     plan->own = NULL; // which is the caller's still
     tr_plan_free(plan);

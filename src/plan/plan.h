@@ -71,6 +71,7 @@ typedef struct Start {
 struct tr_plan {
     const System *system;
     System *own;                           // the same, where it is not the user's
+    uint64_t mark;                         // that plans of the same equations have
     const struct Sensitivity *sensitivity; // that its programs are made for, or NULL
     bool sweeps;          // parameters take many values: none counts as 0 or 1 for good
     pthread_mutex_t lock; // of all that follows

@@ -243,3 +243,43 @@ void tr_flat_program(Flat *flat, const tr_program *p, const uint32_t *inputs,
     free(value);
     free(needed);
 }
+
+// ---- replacing -----------------------------------------------------------------------------
+
+bool *tr_flat_needed(const Flat *flat, const uint32_t *values, uint32_t value_count,
+                     const uint32_t *but, uint32_t but_count)
+{
+    bool *needed = calloc(flat->count + 1u, sizeof *needed);
+    bool *ends = calloc(flat->count + 1u, sizeof *ends);
+    for (uint32_t k = 0; needed && k < value_count; k++) needed[values[k]] = true;
+    for (uint32_t k = 0; ends && k < but_count; k++) ends[but[k]] = true;
+    for (uint32_t i = flat->count; needed && ends && i-- > 0;)
+        for (int k = 0; needed[i] && !ends[i] && k < flat_operands(&flat->nodes[i]); k++)
+            needed[flat_operand(&flat->nodes[i], k)] = true;
+    if (!ends) free(needed), needed = NULL;
+    free(ends);
+    return needed;
+}
+
+void tr_flat_replace(Flat *flat, const uint32_t *from, const uint32_t *to, uint32_t count,
+                     uint32_t *values, uint32_t value_count)
+{
+    const uint32_t nodes = flat->count;
+    bool *needed = tr_flat_needed(flat, values, value_count, from, count);
+    uint32_t *map = calloc(nodes + 1u, sizeof *map);
+    if (!needed || !map) flat->failed = true;
+    for (uint32_t i = 0; map && i < nodes; i++) map[i] = i;
+    for (uint32_t k = 0; map && k < count; k++) map[from[k]] = to[k];
+    for (uint32_t i = 0; needed && map && i < nodes; i++) {
+        FlatNode node = flat->nodes[i];
+        const int operands = flat_operands(&node);
+        if (!needed[i] || map[i] != i || !operands) continue;
+        node.a = map[node.a];
+        if (operands > 1) node.b = map[node.b];
+        if (operands > 2) node.c = map[node.c];
+        map[i] = add_folded(flat, node);
+    }
+    for (uint32_t k = 0; map && k < value_count; k++) values[k] = map[values[k]];
+    free(needed);
+    free(map);
+}

@@ -17,6 +17,10 @@ typedef enum Argument {
     ARGUMENT_P,      // parameters
     ARGUMENT_WEIGHT, // of rates: what gradients are of, by state
     ARGUMENT_CHANGE, // of the state, then of inputs: what products with second slopes are of
+    ARGUMENT_S,      // what controllers read
+    ARGUMENT_C,      // their states
+    ARGUMENT_DUE,    // 1 for what acts at samples and is due, else 0
+    ARGUMENT_NOISE,  // of sensors, normal numbers
     ARGUMENT_COUNT
 } Argument;
 
@@ -50,6 +54,14 @@ uint32_t tr_flat_node(Flat *flat, unsigned code, uint32_t a, uint32_t b, uint32_
 // Some outputs of a program, `wanted` by their indices, whose inputs are these nodes.
 void tr_flat_program(Flat *flat, const tr_program *program, const uint32_t *inputs,
                      const uint32_t *wanted, uint32_t count, uint32_t *out);
+
+// Nodes made anew with some others, `from`, in place of what they stand for
+void tr_flat_replace(Flat *flat, const uint32_t *from, const uint32_t *to, uint32_t count,
+                     uint32_t *values, uint32_t value_count);
+// By node, whether it is one of these or they need it, but for what only `but` need; NULL without
+// memory
+bool *tr_flat_needed(const Flat *flat, const uint32_t *values, uint32_t value_count,
+                     const uint32_t *but, uint32_t but_count);
 
 static inline bool flat_is_number(const Flat *flat, uint32_t node)
 {

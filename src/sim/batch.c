@@ -8,6 +8,8 @@
 #include "sim/batch.h"
 
 #include "base/options.h"
+#include "num/dense.h"
+#include "plan/start.h"
 #include "sim/lanes.h"
 #include "sim/on_gpu.h"
 
@@ -28,6 +30,8 @@ typedef struct Group {
 
 #define NO_GROUP UINT32_MAX
 
+enum { BETWEEN_TELLING = 64 }; // rounds, even when no run has arrived
+
 typedef struct Member {
     double t;
     uint8_t *bytes;
@@ -36,7 +40,10 @@ typedef struct Member {
     uint32_t group;
     uint32_t next_event;
     Events events;
+    double until;      // where it is to go
     tr_error *failure; // NULL: it can go on
+    bool rests;        // until it begins again
+    RunCounts counts;  // but for steps in lanes
 } Member;
 
 struct tr_batch {
@@ -49,14 +56,14 @@ struct tr_batch {
     Group *groups;
     uint32_t group_count, group_capacity;
     bool (*progress)(void *owner, double t, double end);
-    double from;  // the least time when advancing began
-    size_t going; // members that were to be moved,
-    size_t there; // and have arrived or failed
+    double from, to; // the least time when advancing began, and the last where it ends
+    size_t going;    // members that were to be moved,
+    size_t there;    // and have arrived or failed
+    size_t rounds;   // of lanes, steps of all at once
     BatchCounts counts;
     const GpuMachine *machine; // NULL: it is the CPU's alone
     char on[520];              // words about that
     bool fails;                // that machine
-    double until;              // that runs go to at present
     double *resident;          // records that are on a GPU while others have its states
 };
 typedef tr_batch Batch;
@@ -121,8 +128,11 @@ static bool keep_record(Batch *b, Member *m, tr_error *err)
 static bool save(Batch *b, Member *m, tr_error *err)
 {
     const bool good = keep_bytes(b, m, err) && keep_record(b, m, err);
-    m->t = b->run->mover->t;
+    const Mover *mover = b->run->mover;
+    m->t = mover->t;
     m->next_event = b->run->next_event;
+    m->counts = (RunCounts){mover->steps, mover->watch.changes, b->run->switches,
+                            mover->watch.warnings.count};
     put_aside(b, m);
     return good;
 }
@@ -317,7 +327,7 @@ tr_status tr_batch_status(const Batch *b, size_t run, tr_error *err)
 
 BatchCounts tr_batch_counts(const Batch *b) { return b->counts; }
 
-// ---- moving on -----------------------------------------------------------------------------
+// ---- many of them --------------------------------------------------------------------------
 
 static bool wait_in_line(Batch *b, size_t i, tr_error *err)
 {
@@ -328,33 +338,115 @@ static bool wait_in_line(Batch *b, size_t i, tr_error *err)
     return true;
 }
 
+bool tr_batch_begin(Batch *b, size_t run, Settings settings, tr_error *err)
+{
+    Member *m = &b->members[run];
+    Run *shared = b->run; // which is nobody's meanwhile, but for what was set
+    tr_error why = {0};
+    tr_start_values(b->plan->system, shared->values);
+    memset(shared->is_set, 0, b->plan->system->input_count * sizeof *shared->is_set);
+    shared->is_changed = false;
+    for (size_t i = 0; i < settings.count; i++)
+        tr_run_put(shared, settings.input[i], settings.value[i]);
+    free(m->failure);
+    m->failure = NULL, m->rests = false, m->counts = (RunCounts){0};
+    tr_events_free(&m->events);
+    if (tr_run_reset(shared, &why)) return save(b, m, err);
+    put_aside(b, m);
+    if (why.status == TR_NO_MEMORY) tr_fail_memory(err);
+    fail_member(m, &why, err);
+    tr_fail(err, why.status, (Place){0}, "%s", why.text);
+    return false;
+}
+
+void tr_batch_rest(Batch *b, size_t run) { b->members[run].rests = true; }
+bool tr_batch_is_resting(const Batch *b, size_t run) { return b->members[run].rests; }
+
+RunCounts tr_batch_run_counts(const Batch *b, size_t run)
+{
+    const Member *m = &b->members[run];
+    RunCounts counts = m->counts;
+    if (m->group != NO_GROUP) counts.steps = (size_t)m->record[AT_STEPS];
+    return counts;
+}
+
+// By itself, and whether it may have a row
+static bool take_row(Batch *b, Member *m, double *row, tr_error *err)
+{
+    tr_error why = {0};
+    if (!load(b, m, err)) return false;
+    tr_run_take_row(b->run);
+    if (!tr_run_check_row(b->run, &why)) fail_member(m, &why, err);
+    memcpy(row, b->run->row, b->run->columns * sizeof *row);
+    put_aside(b, m);
+    return !has_failed(err);
+}
+
+// Of members of a group that wait in line, as many as there are lanes
+static bool take_rows(Batch *b, Group *g, double *const *rows, tr_error *err)
+{
+    const double *records[MOST_LANES];
+    double *to[MOST_LANES];
+    while (g->count) {
+        uint32_t n = 0;
+        for (; n < g->lanes->lanes && n < g->count; n++) {
+            const size_t i = g->waiting[g->count - 1 - n];
+            records[n] = b->members[i].record, to[n] = rows[i];
+        }
+        if (!tr_lanes_rows(g->lanes, records, n, to, err)) return false;
+        g->count -= n;
+        for (uint32_t k = 0; k < n; k++)
+            if (!all_finite(to[k], b->run->columns) &&
+                !take_row(b, &b->members[g->waiting[g->count + n - 1 - k]], to[k], err))
+                return false;
+    }
+    return true;
+}
+
+bool tr_batch_rows(Batch *b, double *const *rows, tr_error *err)
+{
+    bool good = !has_failed(err);
+    for (size_t i = 0; good && i < b->count; i++) {
+        Member *m = &b->members[i];
+        if (m->failure || m->rests) continue;
+        good = m->group == NO_GROUP ? take_row(b, m, rows[i], err) : wait_in_line(b, i, err);
+    }
+    for (uint32_t i = 0; i < b->group_count; i++) {
+        good = good && take_rows(b, &b->groups[i], rows, err);
+        b->groups[i].count = 0;
+    }
+    return good;
+}
+
+// ---- moving on -----------------------------------------------------------------------------
+
 // Somebody may want to know; false when they stop it.
-static bool tell(Batch *b, double until)
+static bool tell(Batch *b)
 {
     const double part = b->going ? (double)b->there / (double)b->going : 1;
-    return !b->progress || b->progress(b->run->options.owner, b->from + part * (until - b->from),
+    return !b->progress || b->progress(b->run->options.owner, b->from + part * (b->to - b->from),
                                        b->run->options.end);
 }
 
 // One step as a run, and what belongs to it; more where it is not fit for lanes then. It waits for
 // a lane, unless it has arrived or failed.
-static bool go_alone(Batch *b, size_t i, double until, tr_error *err)
+static bool go_alone(Batch *b, size_t i, tr_error *err)
 {
     Member *m = &b->members[i];
     tr_error why = {0};
     if (!load(b, m, err)) return false;
     Run *run = b->run;
     run->mover->pauses = true, run->mover->resumed = run->mover->steps;
-    run->limit = until;
+    run->limit = m->until;
     b->counts.alone++;
-    if (!tr_run_go(run, until, &why)) {
+    if (!tr_run_go(run, m->until, &why)) {
         put_aside(b, m);
         b->there++;
         if (why.status == TR_NO_MEMORY) tr_fail_memory(err);
         return fail_member(m, &why, err) && !has_failed(err);
     }
     if (!save(b, m, err)) return false;
-    if (m->t < until) return wait_in_line(b, i, err);
+    if (m->t < m->until) return wait_in_line(b, i, err);
     b->there++;
     return true;
 }
@@ -365,7 +457,7 @@ static bool fill_lanes(Batch *b, Group *g)
     for (uint32_t k = 0; k < g->lanes->lanes; k++) {
         if (!g->lanes->is_taken[k] && g->count) {
             const size_t i = g->waiting[--g->count];
-            tr_lane_enter(g->lanes, k, b->members[i].record);
+            tr_lane_enter(g->lanes, k, b->members[i].record, b->members[i].until);
             g->lanes->member[k] = i;
         }
         any = any || g->lanes->is_taken[k];
@@ -389,14 +481,17 @@ static size_t count_taken(const Lanes *lanes)
 }
 
 // Until all members that were in line have arrived or left. False when it fails or is stopped.
-static bool move_group(Batch *b, uint32_t group, double until, tr_error *err)
+static bool move_group(Batch *b, uint32_t group, tr_error *err)
 {
     LaneFate fate[MOST_LANES];
     Lanes *lanes = b->groups[group].lanes;
     const double step = b->run->options.step;
     while (fill_lanes(b, &b->groups[group])) { // groups may move as there are more of them
         const size_t there = b->there, taken = count_taken(lanes);
-        while (tr_lanes_step(lanes, step, until, fate)) b->counts.in_lanes += taken;
+        while (tr_lanes_step(lanes, step, fate)) {
+            b->counts.in_lanes += taken;
+            if (++b->rounds % BETWEEN_TELLING == 0 && !tell(b)) return false;
+        }
         for (uint32_t k = 0; k < lanes->lanes; k++) {
             if (!lanes->is_taken[k]) continue;
             if (fate[k] == LANE_STEPPED) {
@@ -406,10 +501,10 @@ static bool move_group(Batch *b, uint32_t group, double until, tr_error *err)
             leave(b, lanes, k);
             if (fate[k] == LANE_ARRIVED)
                 b->there++;
-            else if (!go_alone(b, lanes->member[k], until, err))
+            else if (!go_alone(b, lanes->member[k], err))
                 return false;
         }
-        if (b->there > there && !tell(b, until)) return false;
+        if (b->there > there && !tell(b)) return false;
     }
     return true;
 }
@@ -433,7 +528,7 @@ static GpuKernel *kernel_of(Batch *b, Group *g)
 static bool goes_on(void *owner)
 {
     Batch *b = owner;
-    return tell(b, b->until);
+    return tell(b);
 }
 
 static GpuWork work_of(Batch *b, const Lanes *lanes, double *block, size_t count)
@@ -446,7 +541,6 @@ static GpuWork work_of(Batch *b, const Lanes *lanes, double *block, size_t count
                      .inputs = lanes->at.inputs,
                      .fate = lanes->at.count + GPU_FATE,
                      .step = b->run->options.step,
-                     .until = b->until,
                      .goes_on = b->progress ? goes_on : NULL,
                      .owner = b};
 }
@@ -461,7 +555,7 @@ static bool land(Batch *b, size_t i, const Lanes *lanes, const double *block, si
     b->counts.on_gpu += (size_t)made;
     m->t = m->record[AT_TIME];
     if (fate == LANE_ARRIVED) b->there++;
-    return fate != LANE_NOT_PLAIN || go_alone(b, i, b->until, err);
+    return fate != LANE_NOT_PLAIN || go_alone(b, i, err);
 }
 
 // All that are in line, side by side. Where the machine fails they are in line as before.
@@ -477,14 +571,15 @@ static bool move_far(Batch *b, uint32_t group, tr_error *err)
     if (!good) tr_fail_memory(err);
     for (size_t k = 0; good && k < count; k++) {
         members[k] = g->waiting[k];
-        tr_gpu_enter(lanes, b->members[members[k]].record, block, count, k);
+        const Member *m = &b->members[members[k]];
+        tr_gpu_enter(lanes, m->record, m->until, block, count, k);
     }
     const GpuWork work = work_of(b, lanes, block, count);
     if (good && b->machine->run(b->machine->self, g->kernel, &work, &why)) {
         g->count = 0;
         for (size_t k = 0; good && k < count; k++)
             good = land(b, members[k], lanes, block, count, k, err);
-        good = good && tell(b, b->until);
+        good = good && tell(b);
     } else if (good) {
         b->fails = true;
         stay_on_cpu(b, why.text);
@@ -500,22 +595,22 @@ static bool is_far(Batch *b, Group *g)
 }
 
 // Whether a member can go on in a lane: it is fit for one, and its events are known so far.
-static bool is_ready(const Member *m, double until)
+static bool is_ready(const Member *m)
 {
-    return m->group != NO_GROUP && (!m->events.scan || m->events.until >= until);
+    return m->group != NO_GROUP && (!m->events.scan || m->events.until >= m->until);
 }
 
-static bool move_all(Batch *b, double until, tr_error *err)
+static bool move_all(Batch *b, tr_error *err)
 {
     bool good = true;
     for (size_t i = 0; good && i < b->count; i++) {
         const Member *m = &b->members[i];
-        if (m->failure || !(m->t < until)) continue;
-        good = is_ready(m, until) ? wait_in_line(b, i, err) : go_alone(b, i, until, err);
+        if (m->failure || m->rests || !(m->t < m->until)) continue;
+        good = is_ready(m) ? wait_in_line(b, i, err) : go_alone(b, i, err);
     }
     for (uint32_t i = 0; good && i < b->group_count; i++) {
         if (!b->groups[i].count) continue;
-        good = is_far(b, &b->groups[i]) ? move_far(b, i, err) : move_group(b, i, until, err);
+        good = is_far(b, &b->groups[i]) ? move_far(b, i, err) : move_group(b, i, err);
         i = UINT32_MAX; // from the first one on
     }
     return good;
@@ -532,29 +627,45 @@ static void clear(Batch *b)
     }
 }
 
-static bool check_until(Batch *b, double until, tr_error *err)
+static bool check_until(Batch *b, tr_error *err)
 {
-    b->from = until, b->going = b->there = 0;
+    b->from = INFINITY, b->to = -INFINITY, b->going = b->there = 0;
     for (size_t i = 0; i < b->count && !has_failed(err); i++) {
         const Member *m = &b->members[i];
-        if (m->failure) continue;
-        if (!isfinite(until) || until < m->t)
+        if (m->failure || m->rests) continue;
+        if (!isfinite(m->until) || m->until < m->t)
             tr_fail(err, TR_USAGE, (Place){0}, "run %zu at t = %.9g cannot go on to t = %.9g", i,
-                    m->t, until);
-        b->from = fmin(b->from, m->t), b->going += m->t < until;
+                    m->t, m->until);
+        b->from = fmin(b->from, m->t), b->to = fmax(b->to, m->until);
+        b->going += m->t < m->until;
     }
     return !has_failed(err);
+}
+
+static bool advance(Batch *b, tr_error *err)
+{
+    if (!check_until(b, err)) return false;
+    const bool good = move_all(b, err);
+    clear(b);
+    return good;
 }
 
 bool tr_batch_advance(Batch *b, double until, tr_error *err)
 {
     tr_error local = {0};
     if (!err) err = &local;
-    if (!b || has_failed(err) || !check_until(b, until, err)) return false;
-    b->until = until;
-    const bool good = move_all(b, until, err);
-    clear(b);
-    return good;
+    if (!b || has_failed(err)) return false;
+    for (size_t i = 0; i < b->count; i++) b->members[i].until = until;
+    return advance(b, err);
+}
+
+bool tr_batch_advance_each(Batch *b, const double *until, tr_error *err)
+{
+    tr_error local = {0};
+    if (!err) err = &local;
+    if (!b || has_failed(err)) return false;
+    for (size_t i = 0; i < b->count; i++) b->members[i].until = until[i];
+    return advance(b, err);
 }
 
 // ---- states that others have on a GPU -------------------------------------------------------
@@ -613,7 +724,7 @@ static bool bring(Batch *b, const Group *g, tr_error *err)
     b->resident = malloc(gpu_record(lanes) * b->count * sizeof *b->resident);
     if (!b->resident) return tr_fail_memory(err), false;
     for (size_t k = 0; k < b->count; k++)
-        tr_gpu_enter(lanes, b->members[k].record, b->resident, b->count, k);
+        tr_gpu_enter(lanes, b->members[k].record, 1e300, b->resident, b->count, k); // for ever
     return true;
 }
 
@@ -641,7 +752,6 @@ bool tr_gpu_step(Batch *b, void *state, const void *inputs, size_t steps, tr_err
     if (!has_failed(err) && !kernel_of(b, g)) tr_fail(err, TR_FAILED, (Place){0}, "%s", b->on);
     const bool goes = !has_failed(err) && (steps || b->resident) && bring(b, g, err);
     if (!goes) return !has_failed(err);
-    b->until = 1e300; // nothing ends
     const GpuWork work = work_of(b, g->lanes, b->resident, b->count);
     const bool good =
         b->machine->step(b->machine->self, g->kernel, &work, (uint64_t)(uintptr_t)state,

@@ -15,4 +15,28 @@ BatchCounts tr_batch_counts(const tr_batch *batch);
 // What runs its kernels: another machine than this computer's GPUs
 void tr_batch_use(tr_batch *batch, const GpuMachine *machine);
 
+// Numbers for inputs, parameters and the start, by index among the inputs of the system
+typedef struct Settings {
+    const uint32_t *input;
+    const double *value;
+    size_t count;
+} Settings;
+
+// A run begins with these set, and nothing else, whatever it was before. False with an error: the
+// run has failed, with the same words.
+bool tr_batch_begin(tr_batch *batch, size_t run, Settings settings, tr_error *err);
+// A run stays where it is until it begins again.
+void tr_batch_rest(tr_batch *batch, size_t run);
+bool tr_batch_is_resting(const tr_batch *batch, size_t run);
+// The rows, as tr_batch_row has them, of all runs that neither rest nor have failed; a run that
+// cannot have one has failed from then on. False when memory runs out.
+bool tr_batch_rows(tr_batch *batch, double *const *rows, tr_error *err);
+
+// What a run came through so far
+typedef struct RunCounts {
+    size_t steps, chart_changes, switches, warnings;
+} RunCounts;
+
+RunCounts tr_batch_run_counts(const tr_batch *batch, size_t run);
+
 #endif

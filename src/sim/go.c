@@ -409,6 +409,37 @@ static bool change_over(Run *run, tr_error *err)
            tr_watch_start(&run->mover->watch, change.t, run->mover->y, err);
 }
 
+// ---- setting out ---------------------------------------------------------------------------
+
+// Contacts do what they can with the inputs of now, as they did with those before.
+static bool settle_again(Run *run, tr_error *err)
+{
+    Flow *flow = run->flow;
+    const System *s = flow->system;
+    tr_flow_fill_all(flow, run->mover->t, run->mover->y);
+    Flow *settled = tr_flow_from(run->plan, flow->modes, flow->inputs, NULL, err);
+    settled = tr_latches_settle(settled, run->mover->t, err);
+    if (!settled) return false;
+    bool same = true;
+    for (uint32_t i = 0; i < s->latch_count; i++)
+        same = same && settled->modes[i].is_open == flow->modes[i].is_open &&
+               settled->modes[i].is_slipping == flow->modes[i].is_slipping;
+    if (same) return tr_flow_free(settled), true;
+    settled->no_projection = flow->no_projection;
+    memcpy(settled->marks, flow->marks, s->input_count);
+    return take_over(run, settled, run->mover->t, err);
+}
+
+bool tr_run_set_out(Run *run, tr_error *err)
+{
+    const Flow *flow = run->flow;
+    const bool has_acted = flow->system->clocked_count && flow->system->latch_count;
+    const bool goes_along = flow->sensitivity || flow->covariance; // with these contacts
+    if (has_failed(err)) return false;
+    if (has_acted && !goes_along && !settle_again(run, err)) return false;
+    return tr_watch_start(&run->mover->watch, run->mover->t, run->mover->y, err);
+}
+
 // ---- going on ------------------------------------------------------------------------------
 
 // Events that are passed need not be kept, where nobody tells of them.

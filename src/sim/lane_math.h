@@ -45,7 +45,8 @@ typedef enum PastPlace {
 typedef struct LaneSteps {
     double *record; // single numbers, of which the grid is moved on to where the step begins
     const double *taken;
-    double step, until;
+    double step;
+    const double *until; // of each lane
     double h[MOST_LANES], half[MOST_LANES], end[MOST_LANES], whole[MOST_LANES];
     double on[MOST_LANES]; // lanes that take it: others are there, or something is due in it
     double arrived[MOST_LANES];
@@ -117,24 +118,26 @@ typedef struct LaneMath {
     bool (*settle)(const LaneSteps *steps, const double *watched, double *past, double is_known);
 } LaneMath;
 
-#define EVERY_LANE_STEP(X)                                                                    \
-    X(begin)                                                                                  \
-    X(put_time)                                                                               \
-    X(along)                                                                                  \
-    X(keep)                                                                                   \
-    X(put)                                                                                    \
-    X(times)                                                                                  \
-    X(plus)                                                                                   \
-    X(mix)                                                                                    \
-    X(by_four)                                                                                \
-    X(check_finite)                                                                           \
-    X(make_units)                                                                             \
-    X(add_units)                                                                              \
-    X(worst)                                                                                  \
-    X(strive)                                                                                 \
-    X(correct)                                                                                \
-    X(grow) X(pivots) X(judge) X(alarms) X(hold) X(take) X(take_rows) X(find_others) X(count) \
-        X(take_larger) X(settle)
+#define EVERY_LANE_STEP(X)                                                                 \
+    X(begin)                                                                               \
+    X(put_time)                                                                            \
+    X(along)                                                                               \
+    X(keep)                                                                                \
+    X(put)                                                                                 \
+    X(times)                                                                               \
+    X(plus)                                                                                \
+    X(mix)                                                                                 \
+    X(by_four)                                                                             \
+    X(check_finite)                                                                        \
+    X(make_units)                                                                          \
+    X(add_units)                                                                           \
+    X(worst)                                                                               \
+    X(strive)                                                                              \
+    X(correct)                                                                             \
+    X(grow)                                                                                \
+    X(pivots)                                                                              \
+    X(judge) X(alarms) X(hold) X(take) X(take_rows) X(find_others) X(count) X(take_larger) \
+        X(settle)
 
 // For 4 or 8 lanes.
 const LaneMath *tr_lane_math(Machine machine, uint32_t lanes);

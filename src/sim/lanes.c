@@ -157,6 +157,7 @@ static void measure(Lanes *l, const Run *run)
     l->touching = flow->system->touchings, l->touchings = flow->system->touching_count;
     l->projected = flow->no_projection ? 0 : flow->now->projected;
     l->conditions = l->projected ? l->projected + l->quaternions : 0;
+    l->constraint_rows = flow->now->chart ? flow->now->chart->rows : 0;
     l->surplus = flow->now->chart ? flow->now->chart->surplus_count : 0;
     assert(flow->size == flow->own && !flow->sensitivity);
 }
@@ -307,6 +308,8 @@ void tr_lanes_free(Lanes *l)
     tr_workspace_free(l->watch);
     tr_workspace_free(l->phi);
     tr_workspace_free(l->projection);
+    tr_workspace_free(l->columns);
+    tr_workspace_free(l->residuals);
     tr_touch_search_free(l->search);
     free(l->x);
     free(l->rates_in);
@@ -350,9 +353,10 @@ static void copy_past(const Lanes *l, uint32_t lane, double *record, bool enters
         }
 }
 
-void tr_lane_enter(Lanes *l, uint32_t lane, const double *record)
+void tr_lane_enter(Lanes *l, uint32_t lane, const double *record, double until)
 {
     assert(!l->is_taken[lane]);
+    l->until[lane] = until;
     for (uint32_t i = 0; i < l->at.count; i++)
         if (!is_past(l, i)) row(l, i)[lane] = record[i];
     row(l, AT_WATCHED)[lane] = (double)NAN; // by others, in this lane
@@ -709,7 +713,7 @@ static bool tell_fates(Lanes *l, const LaneSteps *s, LaneFate *fate)
     return false;
 }
 
-bool tr_lanes_step(Lanes *l, double step, double until, LaneFate *fate)
+bool tr_lanes_step(Lanes *l, double step, LaneFate *fate)
 {
     LaneSteps s;
     LaneRows rows = {.rows = l->rows,
@@ -719,7 +723,7 @@ bool tr_lanes_step(Lanes *l, double step, double until, LaneFate *fate)
                      .square = row(l, l->at.squares),
                      .scale = row(l, l->at.scales),
                      .old = l->old};
-    s.record = l->block, s.taken = l->taken, s.step = step, s.until = until;
+    s.record = l->block, s.taken = l->taken, s.step = step, s.until = l->until;
     if (!l->is_prepared) prepare_lanes(l);
     if (l->math->begin(&s)) {
         (l->is_lie ? step_lie : step_rk4)(l, &s, first_rates(l, &s));

@@ -45,6 +45,8 @@ typedef struct Lanes {
     uint32_t past_y, past_margins, past_count; // places in one of the last states
     tr_workspace *rates;
     tr_workspace *watch, *phi, *projection; // NULL where there is nothing to do
+    tr_workspace *columns, *residuals;      // of what is recorded; NULL until someone asks
+    uint32_t constraint_rows;               // that residuals are about
     // Rows of lanes: where states go, and what comes out
     double **rates_in, **watch_in, **phi_in, **projection_in;
     double **rates_out, **seen, **off, **conditions_out; // the last with slopes behind them
@@ -57,6 +59,7 @@ typedef struct Lanes {
     size_t *member;  // by lane
     bool *is_taken;
     double taken[MOST_LANES]; // the same, 1 or 0
+    double until[MOST_LANES]; // where it goes
     bool is_prepared;         // parameters of lanes are those of the workspaces
     bool is_seen;             // something was watched since
 } Lanes;
@@ -70,14 +73,18 @@ void tr_lanes_take(const Lanes *lanes, const Run *run, double *record);
 // Back: to a run in which all else is as it was.
 void tr_lanes_give(const Lanes *lanes, const double *record, Run *run);
 
-// Into a lane that is free, and out of one that is taken.
-void tr_lane_enter(Lanes *lanes, uint32_t lane, const double *record);
+// Rows, as tr_run_row has them, of at most as many records as there are lanes.
+bool tr_lanes_rows(Lanes *lanes, const double *const *records, uint32_t count, double *const *rows,
+                   tr_error *err);
+
+// Into a lane that is free, to go on to `until`, and out of one that is taken.
+void tr_lane_enter(Lanes *lanes, uint32_t lane, const double *record, double until);
 void tr_lane_leave(Lanes *lanes, uint32_t lane, double *record);
 
 // What became of a lane.
 typedef enum LaneFate { LANE_STEPPED, LANE_ARRIVED, LANE_NOT_PLAIN } LaneFate;
-// One step of every lane that is taken, no further than `until`. True when all made it; else those
+// One step of every lane that is taken, no further than it goes. True when all made it; else those
 // that did not are told, and must leave.
-bool tr_lanes_step(Lanes *lanes, double step, double until, LaneFate *fate);
+bool tr_lanes_step(Lanes *lanes, double step, LaneFate *fate);
 
 #endif

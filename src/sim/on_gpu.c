@@ -67,6 +67,7 @@ static void define_places(Making *k)
     define(k, "PLACE_SCALES", at->scales), define(k, "PLACE_LARGEST", at->largest);
     define(k, "PLACE_KEPT", at->kept), define(k, "PLACE_NEWEST", at->count + GPU_NEWEST);
     define(k, "PLACE_FATE", at->count + GPU_FATE), define(k, "PLACE_MADE", at->count + GPU_MADE);
+    define(k, "PLACE_UNTIL", at->count + GPU_UNTIL);
     define(k, "SEEN", l->watch ? seen->count : l->size);
     define(k, "SEEN_ALARMS", seen->alarms), define(k, "SEEN_SQUARES", seen->squares);
     define(k, "SEEN_PIVOTS", seen->pivots), define(k, "SEEN_TILT", seen->tilt);
@@ -321,7 +322,7 @@ static const char entry[] =
     ".visible .entry " GPU_ENTRY "(\n"
     "\t.param .u64 tr_record,\n\t.param .u64 tr_state,\n\t.param .u64 tr_inputs,\n"
     "\t.param .u64 tr_stride,\n\t.param .u32 tr_threads,\n\t.param .u32 tr_steps,\n"
-    "\t.param .f64 tr_step,\n\t.param .f64 tr_until)\n{\n";
+    "\t.param .f64 tr_step)\n{\n";
 
 static uint32_t parameter(Making *k, Kind kind, const char *type, const char *name)
 {
@@ -380,14 +381,13 @@ static void write_body(Making *k)
     const uint32_t end = tr_ptx_label(&k->ptx);
     find_thread(k, end);
     Value steps = {.kind = KIND_U32, .number = parameter(k, KIND_U32, "u32", "tr_steps")};
-    const Thing arguments[] = {thing_of(real_parameter(k, "tr_step")),
-                               thing_of(real_parameter(k, "tr_until")), thing_of(steps)};
+    const Thing arguments[] = {thing_of(real_parameter(k, "tr_step")), thing_of(steps)};
     prepare(k);
     k->counters = tr_translate_cells(t, KIND_REAL, 2);
     tr_ptx_move(&k->ptx, t->cells[k->counters], tr_ptx_number(0));
     tr_ptx_move(&k->ptx, t->cells[k->counters + 1],
                 load(k, k->base, tr_ptx_whole(KIND_INT, AT_ALL_EVALUATIONS)).value);
-    tr_translate_call(t, "go", arguments, 3);
+    tr_translate_call(t, "go", arguments, 2);
     tr_ptx_here(&k->ptx, end);
     tr_buffer_print(&k->ptx.text, "\tret;\n");
 }
@@ -449,13 +449,15 @@ bool tr_gpu_kernel(const Lanes *lanes, bool is_single, Buffer *out, tr_error *er
 
 // ---- records -------------------------------------------------------------------------------
 
-void tr_gpu_enter(const Lanes *l, const double *record, double *block, size_t stride, size_t at)
+void tr_gpu_enter(const Lanes *l, const double *record, double until, double *block, size_t stride,
+                  size_t at)
 {
     for (uint32_t i = 0; i < l->at.count; i++) block[i * stride + at] = record[i];
     block[AT_WATCHED * stride + at] = (double)NAN;
     block[(l->at.count + GPU_NEWEST) * stride + at] = LAST_STATES - 1;
     block[(l->at.count + GPU_FATE) * stride + at] = LANE_STEPPED;
     block[(l->at.count + GPU_MADE) * stride + at] = 0;
+    block[(l->at.count + GPU_UNTIL) * stride + at] = until;
 }
 
 LaneFate tr_gpu_leave(const Lanes *l, const double *block, size_t stride, size_t at, double *record,

@@ -13,6 +13,7 @@ typedef enum GpuPlace {
     GPU_NEWEST, // which of the last states is the newest
     GPU_FATE,   // a LaneFate
     GPU_MADE,   // steps since it came
+    GPU_UNTIL,  // where it goes
     GPU_PLACES
 } GpuPlace;
 
@@ -20,15 +21,14 @@ typedef enum GpuPlace {
 
 // The kernel of runs that are like those of these lanes, as PTX:
 //
-//   tr_go(u64 record, u64 state, u64 inputs, u64 stride, u32 threads, u32 steps, f64 step, f64
-//   until)
+//   tr_go(u64 record, u64 state, u64 inputs, u64 stride, u32 threads, u32 steps, f64 step)
 //
 // False, with words, where there cannot be one.
 bool tr_gpu_kernel(const Lanes *lanes, bool is_single, Buffer *out, tr_error *err);
 
 // A record into column `at` of a block, and out of it; what became of the run.
-void tr_gpu_enter(const Lanes *lanes, const double *record, double *block, size_t stride,
-                  size_t at);
+void tr_gpu_enter(const Lanes *lanes, const double *record, double until, double *block,
+                  size_t stride, size_t at);
 LaneFate tr_gpu_leave(const Lanes *lanes, const double *block, size_t stride, size_t at,
                       double *record, double *made);
 static inline size_t gpu_record(const Lanes *lanes) { return lanes->at.count + GPU_PLACES; }

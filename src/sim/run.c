@@ -74,6 +74,30 @@ void tr_run_take_row(Run *run)
     if (run->flow->covariance) tr_covariance_columns(run->flow, m->t, m->y, run->row + run->plain);
 }
 
+bool tr_run_check_reactions(Run *run, tr_error *err)
+{
+    const Mover *m = run->mover;
+    const char *const *labels = run->flow->labels;
+    char words[REASON_SIZE];
+    Place place;
+    for (uint32_t i = 0; i < run->flow->column_count && !has_failed(err); i++)
+        if (!isfinite(run->row[i + 1]) && begins_with(labels[i], "lambda.")) {
+            tr_flow_reason(run->flow, m->t, m->y, words, &place);
+            tr_fail(err, TR_FAILED, place, "the reaction '%s' is not finite at t = %.6g%s",
+                    labels[i] + 7, m->t, words);
+        }
+    return !has_failed(err);
+}
+
+bool tr_run_check_row(Run *run, tr_error *err)
+{
+    const Mover *m = run->mover;
+    if (!tr_run_check_reactions(run, err)) return false;
+    for (uint32_t i = 0; i < run->flow->column_count && !has_failed(err); i++)
+        if (!isfinite(run->row[i + 1])) tr_flow_check_column(run->flow, m->t, m->y, i, err);
+    return !has_failed(err);
+}
+
 // ---- inputs that change --------------------------------------------------------------------
 
 // What is a state does not change at once: in first order velocities are none.          (T257)
@@ -214,6 +238,29 @@ void tr_run_set(Run *run, const char *name, double value, tr_error *err)
                 name ? name : "", tr_hint(&nearest, hint));
 }
 
+bool tr_run_get(const Run *run, const char *name, double *value, tr_error *err)
+{
+    tr_error local = {0};
+    if (!err) err = &local;
+    if (!run || has_failed(err)) return false;
+    const System *s = run->plan->system;
+    Suggestion nearest = {.wanted = text_of(name)};
+    char hint[TR_HINT_SIZE];
+    for (uint32_t i = 0; i < s->input_count; i++) {
+        if (!is_port(&s->inputs[i])) continue;
+        tr_suggest(&nearest, text_of(s->inputs[i].name));
+        if (!name || strcmp(s->inputs[i].name, name) != 0) continue;
+        const uint32_t follower = tr_system_follower(s, i);
+        const bool is_input = s->inputs[i].kind == TR_INPUT && run->flow;
+        const double *values = is_input ? run->flow->inputs : run->values;
+        *value = follower != NO_INPUT && values[follower] != 0 ? (double)NAN : values[i];
+        return true;
+    }
+    tr_fail(err, TR_USAGE, (Place){0}, "there is no input or parameter '%.80s'%s", name ? name : "",
+            tr_hint(&nearest, hint));
+    return false;
+}
+
 // ---- the start -----------------------------------------------------------------------------
 
 // The values of all inputs for a start: what was set, and what follows from it.
@@ -282,12 +329,7 @@ bool tr_run_reset(Run *run, tr_error *err)
     if (!err) err = &local;
     if (!run || has_failed(err)) return false;
     if (!tr_run_begin(run, err)) return false;
-    tr_error refusal = {0};
-    if (!tr_watch_start(&run->mover->watch, 0, run->mover->y, &refusal)) run->failure = refusal;
-    if (refusal.status)
-        tr_fail(err, refusal.status, (Place){0}, "%s", refusal.text);
-    else if (!tr_samples_take(run, err))
-        run->failure = *err;
+    if (!tr_samples_take(run, err) || !tr_run_set_out(run, err)) run->failure = *err;
     return !has_failed(err);
 }
 

@@ -49,6 +49,9 @@ Run *tr_run_open(Plan *plan, const tr_run_options *options, tr_error *err);
 void tr_run_put(Run *run, uint32_t input, double value);
 // As it starts, with the values that were set.
 bool tr_run_begin(Run *run, tr_error *err);
+// Once the first samples are taken: what friction does not hold then slips. False, with words, when
+// the run must not even begin.
+bool tr_run_set_out(Run *run, tr_error *err);
 // Moves on to `until`, through events and switches. False with an error, or when a callback stopped
 // it.
 bool tr_run_go(Run *run, double until, tr_error *err);
@@ -58,6 +61,10 @@ double tr_run_due(const Run *run);
 bool tr_run_jump(Run *run, double gained, tr_error *err);
 // The row where it stands, into `row`.
 void tr_run_take_row(Run *run);
+// Whether reactions in `row` are finite, and all else whose names must have a value there; else
+// words.
+bool tr_run_check_reactions(Run *run, tr_error *err);
+bool tr_run_check_row(Run *run, tr_error *err);
 // After inputs of the flow changed, while `before` is the row until then: false, with words, when
 // that moves something at once.
 bool tr_run_accept(Run *run, const char *who, tr_error *err);

@@ -9,10 +9,12 @@
 #include "plan/covariance.h"
 #include "plan/kkt.h"
 #include "plan/sensitivity.h"
+#include "sim/balance.h"
 #include "sim/certificate.h"
 #include "sim/control.h"
 #include "sim/filter.h"
 #include "sim/record_sink.h"
+#include "sim/row_time.h"
 #include "sim/run.h"
 #include "sim/sample.h"
 
@@ -30,7 +32,7 @@ typedef struct Simulation {
     uint32_t columns;
     bool *is_told; // by column: that it was not finite
     RecordSink file;
-    double first_energy, first_potential, largest_energy, worst_energy;
+    Balance balance;
     double command_error; // negative where nothing is commanded
     tr_summary *summary;
     Control control;
@@ -132,34 +134,11 @@ static void warn_of_columns(const Simulation *s, tr_error *err)
 
 // ---- rows ----------------------------------------------------------------------------------
 
-// E = T + U must be what it was, and the work since. What stands still has no energy to compare
-// with but that of its height, of which rounding leaves 1e-16 and not 1e-6.
 static void watch_energy(Simulation *s)
 {
     const Run *run = s->run;
-    const double kinetic = run->row[run->kinetic], potential = run->row[run->potential];
-    const double energy = kinetic + potential, work = run->row[run->plain - 3];
-    if (!s->summary->rows) s->first_energy = energy - work, s->first_potential = potential;
-    const double height = larger(fabs(potential - s->first_potential), 1e-6 * fabs(potential));
-    const double off = fabs(energy - s->first_energy - work);
-    s->largest_energy =
-        larger(s->largest_energy, larger(height, larger(fabs(kinetic), fabs(work))));
-    s->worst_energy = larger(s->worst_energy, off);
-}
-
-static bool check_reactions(const Simulation *s, tr_error *err)
-{
-    const Run *run = s->run;
-    const Mover *m = run->mover;
-    char words[REASON_SIZE];
-    Place place;
-    for (uint32_t i = 1; i + 2 < run->plain && !has_failed(err); i++)
-        if (!isfinite(run->row[i]) && begins_with(s->labels[i], "lambda.")) {
-            tr_flow_reason(run->flow, m->t, m->y, words, &place);
-            tr_fail(err, TR_FAILED, place, "the reaction '%s' is not finite at t = %.6g%s",
-                    s->labels[i] + 7, m->t, words);
-        }
-    return !has_failed(err);
+    tr_balance_add(&s->balance, run->row[run->kinetic], run->row[run->potential],
+                   run->row[run->plain - 3]);
 }
 
 // A run that needs more has failed there.
@@ -188,7 +167,7 @@ static void write_row(Simulation *s, tr_error *err)
     if (has_failed(err) || !may_record(s, err)) return;
     tr_run_take_row(run);
     const double *residual = run->row + run->plain - 2;
-    if (!check_reactions(s, err) ||
+    if (!tr_run_check_reactions(run, err) ||
         !tr_covariance_check(run->flow, run->mover->t, run->mover->y, err))
         return;
     warn_of_columns(s, err);
@@ -265,32 +244,6 @@ static bool check_options(const tr_simulate_options *o, tr_error *err)
     return !has_failed(err);
 }
 
-static double intervals(double end, double every) // at most a billion
-{
-    return end > 0 ? fmax(1, ceil(end / every - 1e-9)) : 0;
-}
-
-// i times `every`: as round as `end` where it divides that.
-static double multiple(double end, double every, uint64_t i)
-{
-    const double count = fmax(1, intervals(end, every));
-    const bool divides = fabs(count * every - end) <= 1e-9 * every;
-    return divides ? end * (double)i / count : (double)i * every;
-}
-
-// Row i of rows at 0, every, 2 every, ..., end
-static double row_time(const tr_simulate_options *o, uint32_t i, uint32_t count)
-{
-    return i < count ? multiple(o->end, o->every, i) : o->end;
-}
-
-// The largest fixed step that divides the time between rows and is not longer than asked for
-static double step_between_rows(const tr_simulate_options *o)
-{
-    const double interval = fmin(multiple(o->end, o->every, 1), o->end > 0 ? o->end : o->every);
-    return interval / fmax(1, ceil(interval / o->step - 1e-9));
-}
-
 // ---- the controller ------------------------------------------------------------------------
 
 // When the next call is due, at the row or before it: where they are as good as equal, the row's
@@ -331,9 +284,8 @@ static bool control(Simulation *s, tr_error *err)
 static void begin(Simulation *s, uint32_t count, tr_error *err)
 {
     tr_error refusal = {0};
-    Mover *m = s->run->mover;
     plan_call(s, 0);
-    if (tr_watch_start(&m->watch, 0, m->y, &refusal) && tr_samples_take(s->run, err) &&
+    if (tr_samples_take(s->run, err) && tr_run_set_out(s->run, &refusal) &&
         tr_filter_correct(s->filter, s->run, err))
         control(s, err);
     write_row(s, err);
@@ -345,10 +297,10 @@ static void integrate(Simulation *s, tr_error *err)
 {
     const tr_simulate_options *o = s->options;
     Run *run = s->run;
-    const uint32_t count = (uint32_t)intervals(o->end, o->every);
+    const uint32_t count = (uint32_t)tr_row_intervals(o->end, o->every);
     begin(s, count, err);
     for (uint32_t i = 1; i <= count && !has_failed(err) && !run->mover->stopped;) {
-        const double row = row_time(o, i, count);
+        const double row = tr_row_time(o->end, o->every, i, count);
         plan_call(s, row);
         if (!tr_run_go(run, fmin(row, run->limit), err) ||
             !tr_filter_correct(s->filter, run, err) || !control(s, err) || run->mover->t < row)
@@ -405,8 +357,7 @@ static void summarise(Simulation *s, double started)
     to->warnings = m->watch.warnings.count;
     if (to->warnings) snprintf(to->warning, sizeof to->warning, "%s", m->watch.warnings.words[0]);
     snprintf(to->advice, sizeof to->advice, "%s", m->outlook.advice);
-    to->energy_error =
-        s->largest_energy > 0 ? s->worst_energy / s->largest_energy : s->worst_energy;
+    to->energy_error = tr_balance_error(&s->balance);
     to->command_error = m->flow->system->order == 1 ? larger(s->command_error, 0) : -1;
     to->seconds = seconds_now() - started;
 }
@@ -467,7 +418,7 @@ static bool open_simulation(Simulation *s, const System *system, tr_error *err)
     s->plan = o->sensitivity ? tr_sensitivity_plan(system, o->sensitivity, err)
                              : tr_plan_new(system, err);
     const tr_run_options how = {.method = o->method,
-                                .step = step_between_rows(o),
+                                .step = tr_row_step(o->end, o->every, o->step),
                                 .rtol = o->rtol,
                                 .atol = o->atol,
                                 .dense = o->dense,

@@ -41,23 +41,13 @@ static void pass_doubles(Tape *tape, double *x, size_t count) { pass(tape, x, co
 
 typedef struct Head {
     char magic[8];
-    uint64_t plan, model, bytes;
+    uint64_t plan, bytes;
     char method[16];
 } Head;
 
-// The names of all inputs, and the file that the model came from
-static uint64_t model_hash(const System *s)
-{
-    uint64_t hash = tr_hash_bytes(s->source.sha256, strlen(s->source.sha256));
-    for (uint32_t i = 0; i < s->input_count; i++)
-        hash = hash * 1099511628211u + tr_hash_bytes(s->inputs[i].name, strlen(s->inputs[i].name));
-    return hash;
-}
-
 static Head head_of(const Run *run, size_t bytes)
 {
-    Head head = {.magic = "trundle1", .plan = (uintptr_t)run->plan, .bytes = bytes};
-    head.model = model_hash(run->plan->system);
+    Head head = {.magic = "trundle2", .plan = run->plan->mark, .bytes = bytes};
     snprintf(head.method, sizeof head.method, "%s", run->method->name);
     return head;
 }
@@ -263,7 +253,7 @@ static bool check_head(const Run *run, const void *memory, size_t size, tr_error
     memcpy(&head, memory, sizeof head);
     if (memcmp(head.magic, own.magic, sizeof head.magic) != 0 || size < head.bytes)
         tr_fail(err, TR_USAGE, (Place){0}, "this is no snapshot of a run, or not all of it");
-    else if (head.plan != own.plan || head.model != own.model || head.bytes != own.bytes)
+    else if (head.plan != own.plan || head.bytes != own.bytes)
         tr_fail(err, TR_USAGE, (Place){0}, "the snapshot is of a run of another plan");
     else if (strcmp(head.method, own.method) != 0)
         tr_fail(err, TR_USAGE, (Place){0}, "the snapshot is of a run with %.15s, not %.15s",

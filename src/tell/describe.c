@@ -476,13 +476,29 @@ static void tell_relaxing(Json *j, const Facts *f, uint32_t velocity)
     }
 }
 
+// Whether a latch, which may let go, has a part in keeping a velocity from moving
+static bool is_latched(const Facts *f, uint32_t velocity)
+{
+    const System *s = f->chart->system;
+    for (uint32_t i = 0; i < s->latch_count; i++)
+        for (uint32_t k = 0; k < s->latches[i].row_count; k++)
+            if (f->findings->holds[(size_t)s->latches[i].rows[k] * s->input_count + velocity])
+                return true;
+    return false;
+}
+
 // What does not move, and what holds it.
 static void tell_still(Json *j, const Facts *f)
 {
     const System *s = f->chart->system;
-    Names still = begin_line(j, "never moves: ");
-    list_still(&still, f);
-    end_line(&still, "\n");
+    for (int latched = 0; latched < 2; latched++) {
+        Names still =
+            begin_line(j, latched ? "does not move until something lets go: " : "never moves: ");
+        for (uint32_t i = 0; i < s->input_count; i++)
+            if (f->findings->still[i] && is_latched(f, i) == latched)
+                add_name(&still, s->inputs[i].name);
+        end_line(&still, "\n");
+    }
     for (uint32_t i = 0; i < s->input_count; i++)
         if (f->findings->still[i] && is_missed(&s->inputs[i])) tell_relaxing(j, f, i);
 }

@@ -1,0 +1,133 @@
+% SPDX-License-Identifier: Apache-2.0
+% A model of trundle in Octave and Matlab; docs/octave.md tells more.
+%
+%   m = trundle('models/bicycle.yaml', 'case', 'turn', 'set', struct('speed0', 5));
+%   [r, certificate] = m.simulate('end', 5);     plot(r.t, r.roll)
+%   run = m.open('method', 'rk4', 'step', 1e-3); run.set('steer_torque', 1); run.step(0.01);
+%   l = m.linearise('reduce', true);             l.A, l.eigenvalues
+classdef trundle < handle
+  properties (SetAccess = private)
+    file = '';    % or the text that the model came from
+    options = {}; % that it was loaded with
+  end
+  properties (Access = private, Hidden = true)
+    id = uint64(0);
+    guard = [];
+  end
+  methods
+    function m = trundle(file, varargin)
+      % trundle(FILE, 'case', NAME, 'set', {NAME, VALUE, ...}, 'with', FILES, 'controls', NAMES,
+      % 'outputs', {NAME, FORMULA, ...}, 'order', N, 'evaluate', HOW, 'allow_files', FOLDERS); a
+      % file, or the text of one (with a newline in it).
+      if nargin < 1
+        error('trundle:usage', 'trundle(FILE, ...): which model?');
+      end
+      m.file = trundle.plain(file);
+      m.options = trundle.plain(varargin);
+      m.id = trundle_mex('load', m.file, m.options{:});
+      id = m.id;
+      m.guard = onCleanup(@() trundle_mex('free', id));
+    end
+    function free(m)
+      % Frees the model; also done when the last variable that has it goes.
+      trundle_mex('free', m.id);
+    end
+    function p = parameters(m)
+      % A struct array: name, value, unit, doc, min, max.
+      p = trundle_mex('inputs', m.id, 'parameter');
+    end
+    function p = inputs(m)
+      % The same of inputs.
+      p = trundle_mex('inputs', m.id, 'input');
+    end
+    function [names, units] = columns(m)
+      % What a run records.
+      [names, units] = trundle_mex('columns', m.id);
+    end
+    function [r, certificate] = simulate(m, varargin)
+      % Columns of a run, called as in .mat files (lambda.rear.normal is lambda_rear_normal), and how
+      % it went. Options: end, every, method, step, rtol, atol, most_steps, dense, no_project,
+      % filter, no_deviations, sensitivity, output.
+      args = trundle.plain(varargin);
+      [r, certificate] = trundle_mex('simulate', m.id, args{:});
+      if nargout > 1
+        certificate = jsondecode(certificate);
+      end
+    end
+    function run = open(m, varargin)
+      % A run that is stepped. Options: method, step, rtol, atol, dense, no_project.
+      args = trundle.plain(varargin);
+      run = trundle_run(trundle_mex('open', m.id, args{:}), m.columns());
+    end
+    function e = eval(m, outputs, changes)
+      % A struct with a matrix for each of the outputs, m.eval('M c vdot', {'roll', 0.1}), at the
+      % initial state, where some inputs have other numbers.
+      if nargin < 3
+        changes = {};
+      end
+      e = trundle_mex('eval', m.id, trundle.plain(outputs), trundle.plain(changes));
+    end
+    function l = linearise(m, varargin)
+      % A, B, C, D, their names, eigenvalues. Options: reduce, step (then also Ad, Bd).
+      args = trundle.plain(varargin);
+      l = trundle_mex('linearise', m.id, args{:});
+      l.eigenvalues = trundle.join(l.eigenvalues);
+    end
+    function s = steady(m, varargin)
+      % A steady motion: state, eigenvalues, text, and fragment: for 'with'. Options: free, hold, trim.
+      args = trundle.plain(varargin);
+      s = trundle_mex('steady', m.id, args{:});
+      s.eigenvalues = trundle.join(s.eigenvalues);
+    end
+    function l = lqr(m, varargin)
+      % Feedback u = -K x, and fragment: for 'with'. Options: inputs, q, r, step.
+      args = trundle.plain(varargin);
+      l = trundle_mex('lqr', m.id, args{:});
+      l.before = trundle.join(l.before);
+      l.after = trundle.join(l.after);
+    end
+    function s = settle(m, varargin)
+      % Poses on the ground, as columns. Options: by, hold, gap, weight, and at: a row of values of
+      % `hold` for each pose.
+      args = trundle.plain(varargin);
+      s = trundle_mex('settle', m.id, args{:});
+    end
+    function f = fit(m, varargin)
+      % Parameters from recordings: name, value, sd, covariance, chi_square, text, and fragment: for
+      % 'with'. Options: data, free, columns, match, sd, prior, time, from, to, method, step, ...
+      args = trundle.plain(varargin);
+      f = trundle_mex('fit', m.id, m.options{:}, args{:});
+    end
+    function t = equations(m, varargin)
+      % Equations as people write them. Options: show, language, style, explain, title.
+      args = trundle.plain(varargin);
+      t = trundle_mex('equations', m.id, args{:});
+    end
+    function t = text(m, kind, varargin)
+      % What `trundle check`, `derive` or `eval` says. Options: json.
+      args = trundle.plain(varargin);
+      t = trundle_mex('text', m.id, trundle.plain(kind), args{:});
+    end
+    function export(m, language, folder, varargin)
+      % Code to take away. Options: name, fix, columns.
+      args = trundle.plain(varargin);
+      trundle_mex('export', m.id, trundle.plain(language), trundle.plain(folder), args{:});
+    end
+    function view(m, run, page)
+      % A page to see a recorded .csv file move.
+      trundle_mex('view', m.id, trundle.plain(run), trundle.plain(page));
+    end
+  end
+  methods (Static, Hidden)
+    function x = plain(x)
+      % Matlab's strings as texts, wherever they stand
+      if exist('convertContainedStringsToChars', 'builtin') || ...
+          exist('convertContainedStringsToChars', 'file')
+        x = convertContainedStringsToChars(x);
+      end
+    end
+    function z = join(parts)
+      z = complex(parts(:, 1), parts(:, 2));
+    end
+  end
+end

@@ -1,0 +1,935 @@
+// SPDX-License-Identifier: Apache-2.0
+// trundle for Octave and Matlab: trundle_mex(VERB, HANDLE, ...), which trundle.m and trundle_run.m
+// call. A handle is a number that is never used twice, so one that was freed is refused; a model
+// lives until its last run is freed. What is left is freed when the interpreter ends.
+//
+// Each verb reads its arguments first, then works, then frees all that it made; errors are raised
+// at the end, by call(). mex.h of either program is all that is used, but for Ctrl-C.
+#include "arguments.h"
+
+#include <math.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// ---- handles -------------------------------------------------------------------------------
+
+typedef struct Model {
+    tr_model *model;
+    tr_system *system;
+    tr_plan *plan; // once it is needed
+    int users;     // handles of it and of its runs
+} Model;
+
+typedef struct Handle {
+    uint64_t id; // 0: free
+    Model *model;
+    tr_run *run; // NULL of models
+} Handle;
+
+static Handle *handles;
+static size_t handle_count;
+static uint64_t last_id;
+
+static void leave(Model *model)
+{
+    if (!model || --model->users > 0) return;
+    tr_plan_free(model->plan);
+    tr_system_free(model->system);
+    tr_model_free(model->model);
+    free(model);
+}
+
+static void free_handle(Handle *h)
+{
+    tr_run_free(h->run);
+    leave(h->model);
+    memset(h, 0, sizeof *h);
+}
+
+static void free_all(void)
+{
+    for (size_t i = 0; i < handle_count; i++)
+        if (handles[i].id) free_handle(&handles[i]);
+    free(handles);
+    handles = NULL, handle_count = 0;
+}
+
+static Handle *find_handle(const mxArray *array)
+{
+    if (!array || !mxIsUint64(array) || mxIsComplex(array) || mxGetNumberOfElements(array) != 1)
+        return NULL;
+    const uint64_t id = *(const uint64_t *)mxGetData(array);
+    for (size_t i = 0; id && i < handle_count; i++)
+        if (handles[i].id == id) return &handles[i];
+    return NULL;
+}
+
+// A handle of a model, or of a run; `run` may be NULL. False when memory runs out.
+static bool new_handle(Model *model, tr_run *run, mxArray **out)
+{
+    size_t i = 0;
+    while (i < handle_count && handles[i].id) i++;
+    if (i == handle_count) {
+        Handle *more = realloc(handles, (2 * handle_count + 8) * sizeof *more);
+        if (!more) return false;
+        handles = more;
+        memset(handles + handle_count, 0, (handle_count + 8) * sizeof *more);
+        handle_count = 2 * handle_count + 8;
+    }
+    *out = mxCreateNumericMatrix(1, 1, mxUINT64_CLASS, mxREAL);
+    handles[i].id = ++last_id;
+    handles[i].model = model;
+    handles[i].run = run;
+    model->users++;
+    memcpy(mxGetData(*out), &handles[i].id, sizeof last_id);
+    return true;
+}
+
+// ---- calls ---------------------------------------------------------------------------------
+
+typedef struct Call {
+    int in_count;             // behind the handle
+    const mxArray *const *in; //
+    mxArray **out;
+    int out_count;
+    Handle *handle;
+    tr_error err;
+    Options o;
+    const char *file; // of the model, for errors
+} Call;
+
+static void ran_out(Call *c)
+{
+    if (c->err.status) return;
+    c->err.status = TR_NO_MEMORY;
+    snprintf(c->err.text, sizeof c->err.text, "out of memory");
+}
+
+static void usage(Call *c, const char *text)
+{
+    if (c->err.status) return;
+    c->err.status = TR_USAGE;
+    snprintf(c->err.text, sizeof c->err.text, "%s", text);
+}
+
+// The place of a mistake, as the command line has it
+static void place(const Call *c, char *text, size_t size)
+{
+    const tr_error *err = &c->err;
+    const char *file = err->file[0] ? err->file : c->file;
+    int line = err->line;
+    const size_t with = line > 0 ? (size_t)(line / TR_WITH_LINES) : 0;
+    text[0] = 0;
+    if (line < 0 && (size_t)-line <= c->o.set.count) {
+        const tr_setting *s = &c->o.set.pair[-line - 1];
+        snprintf(text, size, "'set', %.60s = %.60s: ", s->name, s->formula);
+        return;
+    }
+    if (with && with <= c->o.with.count) {
+        file = strchr(c->o.with.word[with - 1], '\n') ? "'with'" : c->o.with.word[with - 1];
+        line %= TR_WITH_LINES;
+    }
+    if (line > 0)
+        snprintf(text, size, "%s:%d:%d: ", file ? file : "model", line, err->column);
+    else if (file && err->status == TR_INVALID)
+        snprintf(text, size, "%s: ", file);
+}
+
+static void raise_error(const Call *c)
+{
+    static const char *const ids[] = {"", "failed", "usage", "invalid", "io", "memory"};
+    char where[500], id[40], text[1100];
+    place(c, where, sizeof where);
+    snprintf(id, sizeof id, "trundle:%s", c->err.status <= TR_NO_MEMORY ? ids[c->err.status] : "");
+    snprintf(text, sizeof text, "%s%s", where, c->err.text);
+    mexErrMsgIdAndTxt(id, "%s", text);
+}
+
+static mxArray *text_out(char *text)
+{
+    mxArray *array = mxCreateString(text ? text : "");
+    tr_text_free(text);
+    return array;
+}
+
+static mxArray *number_out(double x) { return mxCreateDoubleScalar(x); }
+
+// rows x columns, from an array by rows
+static mxArray *matrix_out(const double *by_rows, size_t rows, size_t columns)
+{
+    mxArray *array = mxCreateDoubleMatrix(rows, columns, mxREAL);
+    double *x = mxGetPr(array);
+    for (size_t i = 0; i < rows; i++)
+        for (size_t k = 0; k < columns; k++) x[k * rows + i] = by_rows[i * columns + k];
+    return array;
+}
+
+static mxArray *names_out(const char *const *names, size_t count)
+{
+    mxArray *cell = mxCreateCellMatrix(count, 1);
+    for (size_t i = 0; i < count; i++) mxSetCell(cell, i, mxCreateString(names[i]));
+    return cell;
+}
+
+static void put(mxArray *into, const char *field, mxArray *value)
+{
+    const int i = mxAddField(into, field);
+    mxSetFieldByNumber(into, 0, i, value);
+}
+
+// Columns of a table as fields of a struct, called as in .mat files
+static mxArray *table_out(const double *by_rows, size_t rows, char *const *names, size_t columns)
+{
+    mxArray *table = mxCreateStructMatrix(1, 1, 0, NULL);
+    for (size_t k = 0; k < columns; k++) {
+        char field[64];
+        as_field(names[k], field, sizeof field);
+        if (mxGetFieldNumber(table, field) >= 0) // a.b and a_b are told apart by their column
+            snprintf(field + (strlen(field) > 50 ? 50 : strlen(field)), 12, "_%u", (unsigned)k + 1);
+        mxArray *column = mxCreateDoubleMatrix(rows, 1, mxREAL);
+        double *x = mxGetPr(column);
+        for (size_t i = 0; i < rows; i++) x[i] = by_rows[i * columns + k];
+        put(table, field, column);
+    }
+    return table;
+}
+
+// ---- Ctrl-C --------------------------------------------------------------------------------
+
+static bool interrupted;
+
+#ifdef MATLAB_MEX_FILE
+extern bool utIsInterruptPending(void); // of libut: there is no call in mex.h
+static bool is_interrupted(void) { return utIsInterruptPending(); }
+#else
+// Octave has a thread that waits for signals, and asks what came between two statements. There is
+// no call in its mex.h either; quit.h has these. Whoever is not there is not asked.
+#define OF_OCTAVE __attribute__((weak))
+extern volatile sig_atomic_t octave_signal_caught OF_OCTAVE;
+extern sig_atomic_t octave_interrupt_state OF_OCTAVE; // above 0: interrupted
+extern void (*octave_signal_hook)(void) OF_OCTAVE;    // sees to what came
+
+static bool is_interrupted(void)
+{
+    if (!&octave_signal_caught || !&octave_interrupt_state || !&octave_signal_hook) return false;
+    if (!octave_signal_caught || !octave_signal_hook) return false;
+    octave_signal_caught = 0;
+    octave_signal_hook();
+    if (octave_interrupt_state <= 0) return false; // a child that ended, say
+    octave_signal_caught = 1;                      // Octave stops, too, after the call
+    return true;
+}
+#endif
+
+static bool go_on(void *owner, double t, double end)
+{
+    (void)owner, (void)t, (void)end;
+    if (is_interrupted()) interrupted = true;
+    return !interrupted;
+}
+
+static void listen(void) { interrupted = false; }
+
+static void stop_listening(Call *c)
+{
+    if (interrupted) usage(c, "interrupted"), c->err.status = TR_FAILED;
+}
+
+static bool go_on_with_fit(void *owner, size_t run, double t, double end)
+{
+    (void)run;
+    return go_on(owner, t, end);
+}
+
+// ---- models --------------------------------------------------------------------------------
+
+#define OF_LOAD "case set with controls allow_files evaluate order outputs"
+
+static tr_derive_options derive_options(Call *c)
+{
+    const Options *o = &c->o;
+    tr_derive_options d = tr_derive_defaults();
+    d.case_name = o->case_name;
+    d.settings = o->set.pair, d.setting_count = o->set.count;
+    d.outputs = o->outputs.pair, d.output_count = o->outputs.count;
+    d.controls = o->controls.word, d.control_count = o->controls.count;
+    d.allowed = o->allow_files.word, d.allowed_count = o->allow_files.count;
+    d.evaluate = o->evaluate;
+    if (!isnan(o->order)) d.order = o->order == 1 ? 1 : o->order == 2 ? 2 : 3;
+    d.with = o->with.word, d.with_count = o->with.count;
+    const char **texts = mxCalloc(o->with.count + 1, sizeof *texts);
+    for (size_t i = 0; i < o->with.count; i++) // a text that a verb gave, or the name of a file
+        if (strchr(o->with.word[i], '\n')) texts[i] = o->with.word[i];
+    d.with_texts = texts;
+    return d;
+}
+
+// load(FILE or the text of one, ...)
+static void load(Call *c)
+{
+    const char *source = take_text(c->in_count ? c->in[0] : NULL, "the model");
+    c->o = take_options(c->in + 1, c->in_count - 1, OF_LOAD);
+    const tr_derive_options derive = derive_options(c);
+    const bool is_text = strchr(source, '\n') != NULL;
+    c->file = is_text ? "model" : source;
+    Model *model = calloc(1, sizeof *model);
+    if (!model) {
+        ran_out(c);
+        return;
+    }
+    model->model = is_text ? tr_model_parse(source, &c->err) : tr_model_read(source, &c->err);
+    model->system = tr_derive(model->model, &derive, &c->err);
+    model->users = 1; // this
+    if (model->system && !c->err.status && !new_handle(model, NULL, &c->out[0])) ran_out(c);
+    leave(model);
+}
+
+static tr_plan *plan_of(Call *c)
+{
+    Model *model = c->handle->model;
+    if (!model->plan) model->plan = tr_plan_new(model->system, &c->err);
+    return model->plan;
+}
+
+static void free_verb(Call *c)
+{
+    if (c->handle) free_handle(c->handle);
+}
+
+// Inputs of the kind KIND of a model, as a struct array: name, value, unit, quantity, doc, min, max
+static void inputs(Call *c)
+{
+    static const char *const fields[] = {"name", "value", "unit", "doc", "min", "max"};
+    const char *kind = take_text(c->in_count ? c->in[0] : NULL, "the kind");
+    const tr_kind wanted = strcmp(kind, "parameter") == 0 ? TR_PARAMETER : TR_INPUT;
+    const tr_system *system = c->handle->model->system;
+    size_t count = 0;
+    for (size_t i = 0; i < tr_input_count(system); i++) count += tr_input_kind(system, i) == wanted;
+    mxArray *out = mxCreateStructMatrix(count, 1, 6, (const char **)fields);
+    for (size_t i = 0, k = 0; i < tr_input_count(system); i++) {
+        if (tr_input_kind(system, i) != wanted) continue;
+        double min = -mxGetInf(), max = mxGetInf();
+        tr_input_range(system, i, &min, &max);
+        mxSetFieldByNumber(out, k, 0, mxCreateString(tr_input_name(system, i)));
+        mxSetFieldByNumber(out, k, 1, number_out(tr_input_value(system, i)));
+        mxSetFieldByNumber(out, k, 2, mxCreateString(tr_input_unit(system, i)));
+        mxSetFieldByNumber(out, k, 3, mxCreateString(tr_input_doc(system, i)));
+        mxSetFieldByNumber(out, k, 4, number_out(min));
+        mxSetFieldByNumber(out, k++, 5, number_out(max));
+    }
+    c->out[0] = out;
+}
+
+// [names, units] of what a run records
+static void columns(Call *c)
+{
+    const tr_plan *plan = plan_of(c);
+    if (!plan) return;
+    const size_t count = tr_plan_column_count(plan);
+    mxArray *names = mxCreateCellMatrix(count, 1), *units = mxCreateCellMatrix(count, 1);
+    for (size_t i = 0; i < count; i++) {
+        mxSetCell(names, i, mxCreateString(tr_plan_column_name(plan, i)));
+        mxSetCell(units, i, mxCreateString(tr_plan_column_unit(plan, i)));
+    }
+    c->out[0] = names, c->out[1] = units;
+}
+
+// text(KIND, ...): what `trundle check`, `derive` or `eval` says
+static void text(Call *c)
+{
+    const char *kind = take_text(c->in_count ? c->in[0] : NULL, "which text");
+    c->o = take_options(c->in + 1, c->in_count - 1, "json");
+    const tr_system *system = c->handle->model->system;
+    char *told = NULL;
+    if (strcmp(kind, "check") == 0)
+        told = tr_check_text(system, c->o.json, &c->err);
+    else if (strcmp(kind, "derive") == 0)
+        told = tr_derive_text(system, c->o.json, &c->err);
+    else if (strcmp(kind, "eval") == 0)
+        told = tr_eval_text(system, c->o.json, &c->err);
+    else
+        usage(c, "there are the texts 'check', 'derive' and 'eval'");
+    c->out[0] = text_out(told);
+}
+
+static void equations(Call *c)
+{
+    c->o = take_options(c->in, c->in_count, "show language style explain title");
+    tr_equations_options e = tr_equations_defaults();
+    if (c->o.show) e.show = c->o.show;
+    if (c->o.explain && !c->o.show) e.show = NULL;
+    if (c->o.language) e.language = c->o.language;
+    if (c->o.style) e.style = c->o.style;
+    if (c->o.title) e.title = c->o.title;
+    const tr_system *system = c->handle->model->system;
+    c->out[0] = text_out(c->o.explain ? tr_explain(system, &e, &c->err)
+                                      : tr_equations_text(system, &e, &c->err));
+}
+
+static void export_verb(Call *c)
+{
+    tr_export_options e = tr_export_defaults();
+    e.language = take_text(c->in_count ? c->in[0] : NULL, "the language");
+    e.folder = take_text(c->in_count > 1 ? c->in[1] : NULL, "the folder");
+    c->o = take_options(c->in + 2, c->in_count - 2, "name fix columns");
+    e.name = c->o.name, e.fix = c->o.fix, e.outputs = c->o.columns;
+    tr_export(c->handle->model->system, &e, &c->err);
+}
+
+// ---- numbers of programs -------------------------------------------------------------------
+
+static size_t input_called(Call *c, const char *name)
+{
+    const tr_system *system = c->handle->model->system;
+    const size_t count = tr_input_count(system);
+    const char **names = mxCalloc(count + 1, sizeof *names);
+    for (size_t i = 0; i < count; i++) names[i] = tr_input_name(system, i);
+    const size_t found = tr_find_name(names, count, name);
+    if (found < count) return found;
+    const char *nearest = tr_nearest(name, names, count);
+    char shown[100], words[300];
+    tr_shown(name, shown, sizeof shown);
+    snprintf(words, sizeof words,
+             "no coordinate, velocity, input or parameter is called '%s'%s%s%s", shown,
+             nearest ? ": is '" : "", nearest ? nearest : "", nearest ? "' meant?" : "");
+    usage(c, words);
+    return 0;
+}
+
+// The initial state, with other numbers for some of the inputs
+static double *instant(Call *c, const Pairs *changes)
+{
+    const size_t count = tr_input_count(c->handle->model->system);
+    double *x = mxCalloc(count + 1, sizeof *x);
+    if (!tr_initial(plan_of(c), x, count, &c->err)) return x;
+    for (size_t i = 0; i < changes->count; i++)
+        if (!tr_read_number(changes->pair[i].formula, &x[input_called(c, changes->pair[i].name)]))
+            usage(c, "numbers of an instant are no formulas");
+    return x;
+}
+
+// eval(OUTPUTS, CHANGES): a struct with a matrix for each output, at the initial state, changed
+static void eval(Call *c)
+{
+    char *list = mxCalloc(1000, 1);
+    snprintf(list, 1000, "%s", take_text(c->in_count ? c->in[0] : NULL, "the list of outputs"));
+    const Pairs changes = c->in_count > 1 ? take_pairs(c->in[1], "changes") : (Pairs){NULL, 0};
+    if (c->in_count > 2) give_up("eval takes a list of outputs, and changes");
+    const tr_system *system = c->handle->model->system;
+    const double *x = instant(c, &changes);
+    mxArray *out = mxCreateStructMatrix(1, 1, 0, NULL);
+    for (char *name = strtok(list, " ,"); name && !c->err.status; name = strtok(NULL, " ,")) {
+        tr_program *program = tr_compile_in(plan_of(c), name, NULL, &c->err);
+        tr_workspace *workspace = tr_workspace_new(program, &c->err);
+        const size_t size = tr_program_sizes(program).outputs;
+        size_t rows = size, width = 1;
+        for (size_t i = 0, m, n; i < tr_output_count(system); i++)
+            if (strcmp(tr_output_name(system, i, &m, &n), name) == 0 && m * n == size)
+                rows = m, width = n;
+        double *values = mxCalloc(size + 1, sizeof *values);
+        if (workspace) tr_evaluate(program, workspace, x, values);
+        tr_workspace_free(workspace);
+        tr_program_free(program);
+        char field[64];
+        as_field(name, field, sizeof field);
+        put(out, field, matrix_out(values, rows, width));
+    }
+    c->out[0] = out;
+}
+
+// ---- simulating ----------------------------------------------------------------------------
+
+// What a run records, row by row
+typedef struct Table {
+    char **names;
+    size_t columns, rows, room;
+    double *values;
+    char *certificate;
+} Table;
+
+static char *copy(const char *text)
+{
+    char *own = malloc(strlen(text) + 1);
+    return own ? strcpy(own, text) : NULL;
+}
+
+static bool no_memory(tr_error *err)
+{
+    err->status = TR_NO_MEMORY;
+    snprintf(err->text, sizeof err->text, "out of memory");
+    return false;
+}
+
+static bool begin_table(void *owner, const char *const *names, const char *const *units,
+                        size_t count, tr_error *err)
+{
+    (void)units;
+    Table *table = owner;
+    table->names = calloc(count + 1, sizeof *table->names);
+    for (size_t i = 0; table->names && i < count; i++) {
+        table->names[i] = copy(names[i]);
+        if (!table->names[i]) return no_memory(err);
+        table->columns++;
+    }
+    return table->names ? true : no_memory(err);
+}
+
+static bool add_row(void *owner, const double *row, tr_error *err)
+{
+    Table *table = owner;
+    const size_t bytes = table->columns * sizeof *row;
+    if (table->rows == table->room) {
+        const size_t room = 2 * table->room + 256;
+        double *more = realloc(table->values, room * bytes + 1);
+        if (!more) return no_memory(err);
+        table->values = more, table->room = room;
+    }
+    memcpy(table->values + table->rows++ * table->columns, row, bytes);
+    return true;
+}
+
+static bool end_table(void *owner, const char *certificate, tr_error *err)
+{
+    Table *table = owner;
+    table->certificate = copy(certificate);
+    return table->certificate ? true : no_memory(err);
+}
+
+static void free_table(Table *table)
+{
+    for (size_t i = 0; i < table->columns; i++) free(table->names[i]);
+    free(table->names);
+    free(table->values);
+    free(table->certificate);
+}
+
+static void take_over(double *into, double given)
+{
+    if (!isnan(given)) *into = given;
+}
+
+static tr_simulate_options simulate_options(const Call *c)
+{
+    const Options *o = &c->o;
+    tr_simulate_options s = tr_simulate_defaults(c->handle->model->system);
+    take_over(&s.end, o->end);
+    take_over(&s.every, o->every);
+    take_over(&s.step, o->step);
+    take_over(&s.rtol, o->rtol);
+    take_over(&s.atol, o->atol);
+    if (o->method) s.method = o->method;
+    if (o->most_steps >= 0 && o->most_steps < 9e15) s.most_steps = (size_t)o->most_steps;
+    s.dense = o->dense, s.no_project = o->no_project;
+    s.filter = o->filter, s.no_deviations = o->no_deviations;
+    s.sensitivity = o->sensitivity, s.output = o->output;
+    s.progress = go_on;
+    return s;
+}
+
+// [columns, certificate] = simulate(...)
+static void simulate(Call *c)
+{
+    c->o = take_options(c->in, c->in_count,
+                        "end every method step rtol atol most_steps dense no_project filter "
+                        "no_deviations sensitivity output");
+    if (c->o.most_steps < 0) give_up("'most_steps' is to be 0 or more");
+    tr_simulate_options s = simulate_options(c);
+    Table table = {NULL, 0, 0, 0, NULL, NULL};
+    const tr_sink sink = {begin_table, add_row, end_table, &table};
+    s.sinks = &sink, s.sink_count = 1;
+    listen();
+    tr_simulate(c->handle->model->system, &s, NULL, &c->err);
+    stop_listening(c);
+    if (!c->err.status) {
+        c->out[0] = table_out(table.values, table.rows, table.names, table.columns);
+        c->out[1] = mxCreateString(table.certificate ? table.certificate : "{}");
+    }
+    free_table(&table);
+}
+
+// ---- runs ----------------------------------------------------------------------------------
+
+static void open_run(Call *c)
+{
+    c->o = take_options(c->in, c->in_count, "method step rtol atol dense no_project");
+    tr_plan *plan = plan_of(c);
+    if (!plan) return;
+    tr_run_options r = tr_run_defaults(plan);
+    if (c->o.method) r.method = c->o.method;
+    take_over(&r.step, c->o.step);
+    take_over(&r.rtol, c->o.rtol);
+    take_over(&r.atol, c->o.atol);
+    r.dense = c->o.dense, r.no_project = c->o.no_project;
+    r.progress = go_on;
+    tr_run *run = tr_run_new(plan, &r, &c->err);
+    if (run && !new_handle(c->handle->model, run, &c->out[0])) {
+        tr_run_free(run);
+        ran_out(c);
+    }
+}
+
+// advance(T): goes on to a time
+static void advance(Call *c)
+{
+    const double until = take_number(c->in_count ? c->in[0] : NULL, "the time");
+    if (!isfinite(until)) give_up("the time is to be finite");
+    listen();
+    tr_run_advance(c->handle->run, until, &c->err);
+    stop_listening(c);
+}
+
+static void set(Call *c)
+{
+    const Pairs pairs = take_pairs(c->in_count ? c->in[0] : NULL, "what is set");
+    for (size_t i = 0; i < pairs.count && !c->err.status; i++) {
+        double value = 0;
+        if (tr_read_number(pairs.pair[i].formula, &value))
+            tr_run_set(c->handle->run, pairs.pair[i].name, value, &c->err);
+        else
+            usage(c, "a run is given numbers, not formulas");
+    }
+}
+
+static void reset(Call *c) { tr_run_reset(c->handle->run, &c->err); }
+
+static void time_of(Call *c) { c->out[0] = number_out(tr_run_time(c->handle->run)); }
+
+static void row(Call *c)
+{
+    const double *values = tr_run_row(c->handle->run);
+    if (!values && !tr_run_failed(c->handle->run, &c->err)) ran_out(c);
+    if (values) c->out[0] = matrix_out(values, 1, tr_plan_column_count(c->handle->model->plan));
+}
+
+// Bytes that were altered would be read as the run's: they are followed by their hash.
+static uint64_t hash_of(const uint8_t *bytes, size_t count)
+{
+    uint64_t hash = 14695981039346656037u; // FNV-1a
+    for (size_t i = 0; i < count; i++) hash = (hash ^ bytes[i]) * 1099511628211u;
+    return hash;
+}
+
+static void save(Call *c)
+{
+    const size_t size = tr_run_save(c->handle->run, NULL, 0, &c->err);
+    if (!size) return;
+    mxArray *out = mxCreateNumericMatrix(1, size + 8, mxUINT8_CLASS, mxREAL);
+    uint8_t *bytes = mxGetData(out);
+    tr_run_save(c->handle->run, bytes, size, &c->err);
+    const uint64_t hash = hash_of(bytes, size);
+    memcpy(bytes + size, &hash, sizeof hash);
+    c->out[0] = out;
+}
+
+static void restore(Call *c)
+{
+    const mxArray *array = c->in_count ? c->in[0] : NULL;
+    const size_t size = array ? mxGetNumberOfElements(array) : 0;
+    if (!array || !mxIsUint8(array) || size < 8) give_up("a snapshot is what save gave");
+    const uint8_t *bytes = mxGetData(array);
+    const uint64_t hash = hash_of(bytes, size - 8);
+    if (memcmp(bytes + size - 8, &hash, sizeof hash) != 0)
+        give_up("this is no snapshot as save gave it: its bytes are others");
+    tr_run_restore(c->handle->run, bytes, size - 8, &c->err);
+}
+
+// ---- linear models, steady motions, feedback -------------------------------------------------
+
+static mxArray *eigenvalues_out(const tr_linear *linear, tr_error *err)
+{
+    double(*values)[2] = mxCalloc(linear->states + 1, sizeof *values);
+    tr_linear_eigenvalues(linear, values, err);
+    return matrix_out(&values[0][0], linear->states, 2);
+}
+
+static void linearise(Call *c)
+{
+    c->o = take_options(c->in, c->in_count, "reduce step");
+    tr_linearise_options how = tr_linearise_defaults();
+    how.reduce = c->o.reduce;
+    if (c->o.step <= 0) give_up("'step' is to be above 0");
+    tr_linear *l = tr_linearise(c->handle->model->system, &how, &c->err);
+    if (!l) return;
+    const size_t n = l->states, m = l->inputs, k = l->outputs;
+    mxArray *out = mxCreateStructMatrix(1, 1, 0, NULL);
+    put(out, "A", matrix_out(l->A, n, n));
+    put(out, "B", matrix_out(l->B, n, m));
+    put(out, "C", matrix_out(l->C, k, n));
+    put(out, "D", matrix_out(l->D, k, m));
+    put(out, "state", names_out(l->state, n));
+    put(out, "input", names_out(l->input, m));
+    put(out, "output", names_out(l->output, k));
+    put(out, "eigenvalues", eigenvalues_out(l, &c->err));
+    if (!isnan(c->o.step)) {
+        double *A = mxCalloc(n * n + 1, sizeof *A), *B = mxCalloc(n * m + 1, sizeof *B);
+        tr_linear_discretise(l, c->o.step, A, B, &c->err);
+        put(out, "Ad", matrix_out(A, n, n));
+        put(out, "Bd", matrix_out(B, n, m));
+    }
+    tr_linear_free(l);
+    c->out[0] = out;
+}
+
+// [values, names] of all inputs of programs at a state
+static mxArray *state_out(const tr_system *system, const double *x)
+{
+    mxArray *out = mxCreateStructMatrix(1, 1, 0, NULL);
+    for (size_t i = 0; i < tr_input_count(system); i++) {
+        const tr_kind kind = tr_input_kind(system, i);
+        char field[64];
+        as_field(tr_input_name(system, i), field, sizeof field);
+        if (kind == TR_POSITION || kind == TR_VELOCITY || kind == TR_INPUT || kind == TR_PARAMETER)
+            put(out, field, number_out(x[i]));
+    }
+    return out;
+}
+
+static void steady(Call *c)
+{
+    c->o = take_options(c->in, c->in_count, "free hold trim");
+    const tr_system *system = c->handle->model->system;
+    tr_steady_options how = tr_steady_defaults();
+    how.free = c->o.free, how.trim = c->o.trim;
+    how.holds = c->o.hold.word, how.hold_count = c->o.hold.count;
+    tr_steady *found = tr_steady_find(system, &how, &c->err);
+    char *words = tr_steady_text(found, false, &c->err);
+    char *fragment = tr_steady_fragment(found, &c->err);
+    mxArray *out = mxCreateStructMatrix(1, 1, 0, NULL);
+    if (found && fragment) {
+        const size_t count = tr_steady_modes(found, NULL);
+        double(*modes)[2] = mxCalloc(count + 1, sizeof *modes);
+        tr_steady_modes(found, modes);
+        put(out, "state", state_out(system, tr_steady_state(found)));
+        put(out, "eigenvalues", matrix_out(&modes[0][0], count, 2));
+    }
+    put(out, "fragment", text_out(fragment));
+    put(out, "text", text_out(words));
+    tr_steady_free(found);
+    c->out[0] = out;
+}
+
+static void lqr(Call *c)
+{
+    c->o = take_options(c->in, c->in_count, "inputs q r step");
+    tr_lqr_options how = tr_lqr_defaults();
+    char *list = mxCalloc(1000, 1);
+    for (size_t i = 0; i < c->o.inputs.count; i++) {
+        const size_t used = strlen(list);
+        snprintf(list + used, 1000 - used, "%s%s", i ? "," : "", c->o.inputs.word[i]);
+    }
+    how.inputs = list, how.q = c->o.q, how.r = c->o.r;
+    take_over(&how.step, c->o.step);
+    const tr_lqr *l = tr_lqr_design(c->handle->model->system, &how, &c->err);
+    if (!l) return;
+    char *fragment = tr_lqr_fragment(l, &c->err), *words = tr_lqr_text(l, false, &c->err);
+    const size_t n = l->states, m = l->inputs;
+    mxArray *out = mxCreateStructMatrix(1, 1, 0, NULL);
+    put(out, "K", matrix_out(l->K, m, n));
+    put(out, "A", matrix_out(l->A, n, n));
+    put(out, "B", matrix_out(l->B, n, m));
+    put(out, "Q", matrix_out(l->Q, n, n));
+    put(out, "R", matrix_out(l->R, m, m));
+    put(out, "N", matrix_out(l->N, n, m));
+    put(out, "state", names_out(l->state, n));
+    put(out, "input", names_out(l->input, m));
+    put(out, "law", names_out(l->law, m));
+    put(out, "before", matrix_out(l->before, n, 2));
+    put(out, "after", matrix_out(l->after, n, 2));
+    put(out, "fragment", text_out(fragment));
+    put(out, "text", text_out(words));
+    tr_lqr_free(l);
+    c->out[0] = out;
+}
+
+// ---- settling and fitting ------------------------------------------------------------------
+
+// Rows of columns of poses at rows of `at`, or one; what failed raises its error.
+static double *poses(Call *c, tr_settle *settle, size_t rows, size_t width)
+{
+    const size_t columns = tr_settle_column_count(settle);
+    const double *at = c->o.at ? mxGetPr(c->o.at) : NULL;
+    double *values = mxCalloc(rows * columns + 1, sizeof *values);
+    double *held = mxCalloc(width + 1, sizeof *held);
+    for (size_t i = 0; i < rows && !c->err.status; i++) {
+        for (size_t k = 0; k < width; k++) held[k] = at[k * rows + i];
+        tr_settle_pose(settle, at ? held : NULL, values + i * columns, &c->err);
+    }
+    return values;
+}
+
+static void settle(Call *c)
+{
+    c->o = take_options(c->in, c->in_count, "by hold gap weight at");
+    const Options *o = &c->o;
+    tr_settle_options how = tr_settle_defaults();
+    how.by = o->by, how.gap = o->gap;
+    how.holds = o->hold.word, how.hold_count = o->hold.count;
+    how.weights = o->weight.word, how.weight_count = o->weight.count;
+    const size_t rows = o->at ? mxGetM(o->at) : 1, width = o->at ? mxGetN(o->at) : 0;
+    if (o->at && width != how.hold_count)
+        give_up("'at' is to have a column for each of 'hold', %u in all", (unsigned)how.hold_count);
+    tr_settle *s = tr_settle_new(plan_of(c), &how, &c->err);
+    if (!s) return;
+    const size_t columns = tr_settle_column_count(s);
+    char **names = mxCalloc(columns + 1, sizeof *names);
+    for (size_t i = 0; i < columns; i++) names[i] = (char *)tr_settle_column_name(s, i);
+    const double *values = poses(c, s, rows, width);
+    if (!c->err.status) c->out[0] = table_out(values, rows, names, columns);
+    tr_settle_free(s);
+}
+
+static mxArray *fit_out(const tr_fit *fit)
+{
+    const size_t n = fit->count;
+    mxArray *out = mxCreateStructMatrix(1, 1, 0, NULL), *names = mxCreateCellMatrix(n, 1);
+    mxArray *values = mxCreateDoubleMatrix(n, 1, mxREAL), *sds = mxCreateDoubleMatrix(n, 1, mxREAL);
+    for (size_t i = 0; i < n; i++) {
+        mxSetCell(names, i, mxCreateString(fit->values[i].name));
+        mxGetPr(values)[i] = fit->values[i].value;
+        mxGetPr(sds)[i] = fit->values[i].sd;
+    }
+    put(out, "name", names);
+    put(out, "value", values);
+    put(out, "sd", sds);
+    put(out, "covariance", matrix_out(fit->covariance, n, n));
+    put(out, "chi_square", number_out(fit->chi_square));
+    put(out, "freedom", number_out(fit->freedom));
+    put(out, "untold", names_out(fit->untold, fit->untold_count));
+    return out;
+}
+
+// fit(..., with the options of load, too): of the model as it was loaded
+static void fit(Call *c)
+{
+    c->o = take_options(c->in, c->in_count,
+                        OF_LOAD " data free columns match sd prior time from to method step rtol "
+                                "atol most_steps most_iterations");
+    const Options *o = &c->o;
+    const tr_derive_options derive = derive_options(c);
+    tr_fit_options f = tr_fit_defaults();
+    f.data = o->data.word, f.data_count = o->data.count;
+    f.free = o->free, f.columns = o->columns;
+    f.matches = o->match.word, f.match_count = o->match.count;
+    f.sds = o->sd.word, f.sd_count = o->sd.count;
+    f.priors = o->prior.word, f.prior_count = o->prior.count;
+    if (o->time) f.time = o->time;
+    if (o->method) f.method = o->method;
+    f.from = o->from, f.to = o->to_time;
+    take_over(&f.step, o->step);
+    take_over(&f.rtol, o->rtol);
+    take_over(&f.atol, o->atol);
+    if (o->most_steps >= 0 && o->most_steps < 9e15) f.most_steps = (size_t)o->most_steps;
+    if (o->most_iterations >= 1 && o->most_iterations < 1e6)
+        f.most_iterations = (size_t)o->most_iterations;
+    f.progress = go_on_with_fit;
+    listen();
+    const tr_fit *found = tr_fit_find(c->handle->model->model, &derive, &f, &c->err);
+    if (interrupted) memset(&c->err, 0, sizeof c->err);
+    stop_listening(c);
+    char *fragment = tr_fit_fragment(found, &c->err), *words = tr_fit_text(found, false, &c->err);
+    mxArray *out = found ? fit_out(found) : mxCreateStructMatrix(1, 1, 0, NULL);
+    put(out, "fragment", text_out(fragment));
+    put(out, "text", text_out(words));
+    tr_fit_free(found);
+    c->out[0] = out;
+}
+
+// view(RUN.csv, PAGE.html)
+static void view(Call *c)
+{
+    tr_view_options v = tr_view_defaults();
+    v.run = take_text(c->in_count ? c->in[0] : NULL, "the run");
+    v.output = take_text(c->in_count > 1 ? c->in[1] : NULL, "the page");
+    tr_view(c->handle->model->system, &v, NULL, &c->err);
+}
+
+static void version(Call *c) { c->out[0] = mxCreateString(tr_version()); }
+
+// ---- verbs ---------------------------------------------------------------------------------
+
+typedef enum Needs { NOTHING, MODEL, RUN, ANY } Needs;
+
+static const struct Verb {
+    const char *name;
+    Needs needs; // which handle it takes
+    void (*act)(Call *c);
+    int most_outputs;
+} verbs[] = {
+    {"version", NOTHING, version, 1},
+    {"load", NOTHING, load, 1},
+    {"free", ANY, free_verb, 0},
+    {"inputs", MODEL, inputs, 1},
+    {"columns", MODEL, columns, 2},
+    {"text", MODEL, text, 1},
+    {"equations", MODEL, equations, 1},
+    {"export", MODEL, export_verb, 0},
+    {"eval", MODEL, eval, 1},
+    {"simulate", MODEL, simulate, 2},
+    {"open", MODEL, open_run, 1},
+    {"linearise", MODEL, linearise, 1},
+    {"steady", MODEL, steady, 1},
+    {"lqr", MODEL, lqr, 1},
+    {"settle", MODEL, settle, 1},
+    {"fit", MODEL, fit, 1},
+    {"view", MODEL, view, 0},
+    {"advance", RUN, advance, 0},
+    {"set", RUN, set, 0},
+    {"reset", RUN, reset, 0},
+    {"time", RUN, time_of, 1},
+    {"row", RUN, row, 1},
+    {"save", RUN, save, 1},
+    {"restore", RUN, restore, 0},
+};
+
+static const struct Verb *verb_called(const char *name)
+{
+    for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
+        if (strcmp(verbs[i].name, name) == 0) return &verbs[i];
+    give_up("trundle_mex has no verb of that name");
+    return NULL;
+}
+
+static Handle *handle_for(const struct Verb *verb, const mxArray *array)
+{
+    Handle *h = find_handle(array);
+    if (!h && verb->needs != ANY)
+        give_up("%s: this is no %s, or it was freed", verb->name,
+                verb->needs == RUN ? "run" : "model");
+    if (h && verb->needs == RUN && !h->run) give_up("%s is for runs: open one", verb->name);
+    if (h && verb->needs == MODEL && h->run) give_up("%s is for models, not runs", verb->name);
+    return h;
+}
+
+static void keep_loaded(void)
+{
+    static bool is_first = true;
+    if (is_first) {
+        mexAtExit(free_all);
+        mexLock(); // `clear all` would take the handles along
+    }
+    is_first = false;
+}
+
+TRUNDLE_SEEN void mexFunction(int out_count, mxArray *out[], int in_count, const mxArray *in[])
+{
+    const struct Verb *verb = verb_called(take_text(in_count ? in[0] : NULL, "the verb"));
+    const int own = verb->needs == NOTHING ? 1 : 2;
+    Call c;
+    memset(&c, 0, sizeof c);
+    keep_loaded();
+    if (verb->needs != NOTHING) c.handle = handle_for(verb, in_count > 1 ? in[1] : NULL);
+    c.in = in + own, c.in_count = in_count > own ? in_count - own : 0;
+    if (c.in_count == 0 && (verb->act == load || verb->act == export_verb || verb->act == text))
+        give_up("%s: something is missing", verb->name);
+    mxArray *results[2] = {NULL, NULL};
+    c.out = results, c.out_count = out_count;
+    verb->act(&c);
+    if (c.err.status) raise_error(&c);
+    if (out_count > verb->most_outputs && out_count > 1)
+        give_up("%s gives %d at most", verb->name, verb->most_outputs);
+    for (int i = 0; i < verb->most_outputs && (i == 0 || i < out_count); i++)
+        if (results[i]) out[i] = results[i];
+}

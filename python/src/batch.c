@@ -1,0 +1,365 @@
+// SPDX-License-Identifier: Apache-2.0
+// Batch(system, n, threads, options): many runs side by side, in lanes and in threads. Each thread
+// has a part of them, which is a batch of the library.
+#include "own.h"
+
+#include <pthread.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct BatchObject BatchObject;
+
+typedef struct Part {
+    BatchObject *all;
+    tr_batch *batch;
+    size_t first, count;
+    tr_error err;
+} Part;
+
+// What each part does; how depends on it
+typedef void (*Work)(Part *part, const void *how);
+
+struct BatchObject {
+    PyObject_HEAD
+    SystemObject *system;
+    Part *parts;
+    size_t part_count, count;
+    const void *how;
+    Work work;
+    Call call;
+    atomic_bool stopped;
+    Lock lock;
+};
+
+// ---- parts ---------------------------------------------------------------------------------
+
+static bool is_first(const Part *part) { return part == part->all->parts; }
+
+// The first part's thread is the one that may look at signals.
+static bool progress(void *owner, double t, double end)
+{
+    Part *part = owner;
+    BatchObject *all = part->all;
+    if (is_first(part) && !call_goes_on(&all->call, t, end)) atomic_store(&all->stopped, true);
+    return !atomic_load(&all->stopped);
+}
+
+static void *work(void *owner)
+{
+    Part *part = owner;
+    part->all->work(part, part->all->how);
+    return NULL;
+}
+
+// All parts at once, the first in this thread; a thread that there is no room for waits its turn.
+static void run_parts(BatchObject *self, Work what, const void *how)
+{
+    pthread_t *threads = calloc(self->part_count, sizeof *threads);
+    bool *started = calloc(self->part_count, sizeof *started);
+    self->work = what, self->how = how;
+    for (size_t i = 1; i < self->part_count; i++)
+        if (threads && started)
+            started[i] = pthread_create(&threads[i], NULL, work, &self->parts[i]) == 0;
+    for (size_t i = 0; i < self->part_count; i++)
+        if (i == 0 || !started || !started[i]) work(&self->parts[i]);
+    for (size_t i = 1; i < self->part_count; i++)
+        if (started && started[i]) pthread_join(threads[i], NULL);
+    free(threads);
+    free(started);
+}
+
+// What is quick keeps the lock of Python.
+static bool is_long(const BatchObject *self) { return self->count > 64 || self->part_count > 1; }
+
+// False, and an exception, when one of them could not do it.
+static bool do_all(BatchObject *self, Work what, const void *how)
+{
+    for (size_t i = 0; i < self->part_count; i++) self->parts[i].err = (tr_error){0};
+    atomic_store(&self->stopped, false);
+    call_begin(&self->call, is_long(self));
+    run_parts(self, what, how);
+    call_end(&self->call);
+    for (size_t i = 0; i < self->part_count && !PyErr_Occurred(); i++)
+        if (self->parts[i].err.status) raise_error(&self->parts[i].err, self->system->file);
+    return !PyErr_Occurred();
+}
+
+static PyObject *none_if(bool good) { return good ? Py_NewRef(Py_None) : NULL; }
+
+// ---- making one ----------------------------------------------------------------------------
+
+static void make_part(Part *part, const void *how)
+{
+    tr_run_options o = *(const tr_run_options *)how;
+    o.progress = progress, o.owner = part;
+    part->batch = tr_batch_new(part->all->system->plan, part->count, &o, &part->err);
+}
+
+static bool make_parts(BatchObject *self, size_t threads, PyObject *options)
+{
+    tr_run_options o = tr_run_defaults(self->system->plan);
+    Kept kept = {0};
+    if (!o.method || (strcmp(o.method, "rk4") != 0 && strcmp(o.method, "lie") != 0))
+        o.method = "rk4";
+    self->parts = calloc(threads, sizeof *self->parts);
+    if (!self->parts) return PyErr_NoMemory(), false;
+    self->part_count = threads;
+    for (size_t i = 0; i < threads; i++) {
+        const size_t first = self->count * i / threads, next = self->count * (i + 1) / threads;
+        self->parts[i] = (Part){.all = self, .first = first, .count = next - first};
+    }
+    const bool good = take_options(options, run_fields, &o, &kept) && do_all(self, make_part, &o);
+    kept_free(&kept);
+    return good;
+}
+
+static PyObject *batch_new(PyTypeObject *type, PyObject *args, PyObject *keywords)
+{
+    static char *names[] = {"system", "n", "threads", "options", NULL};
+    PyObject *system, *options = NULL;
+    Py_ssize_t n, threads = 1;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O!n|nO!", names, system_type, &system, &n,
+                                     &threads, &PyDict_Type, &options))
+        return NULL;
+    if (n < 1 || threads < 1) {
+        PyErr_SetString(PyExc_ValueError, "a batch has at least one run, and one thread");
+        return NULL;
+    }
+    BatchObject *self = (BatchObject *)PyType_GenericAlloc(type, 0);
+    if (!self) return NULL;
+    self->system = (SystemObject *)Py_NewRef(system);
+    self->count = (size_t)n;
+    if (lock_new(&self->lock) && make_parts(self, (size_t)(threads < n ? threads : n), options))
+        return (PyObject *)self;
+    Py_DECREF(self);
+    return NULL;
+}
+
+static void batch_dealloc(PyObject *object)
+{
+    BatchObject *self = (BatchObject *)object;
+    for (size_t i = 0; i < self->part_count; i++) tr_batch_free(self->parts[i].batch);
+    free(self->parts);
+    lock_free(&self->lock);
+    Py_XDECREF((PyObject *)self->system);
+    free_object(object);
+}
+
+// ---- setting -------------------------------------------------------------------------------
+
+typedef struct Setting {
+    const char *name;
+    const double *values; // one, or one for each run
+    size_t stride;
+    const double *mask; // runs that it is about have a number that is not 0; NULL: all
+} Setting;
+
+static bool is_meant(const double *mask, size_t run) { return !mask || mask[run] != 0; }
+
+static void set_part(Part *part, const void *how)
+{
+    const Setting *s = how;
+    for (size_t i = 0; i < part->count && !part->err.status; i++) {
+        const size_t run = part->first + i;
+        if (is_meant(s->mask, run))
+            tr_batch_set(part->batch, i, s->name, s->values[run * s->stride], &part->err);
+    }
+}
+
+static void reset_part(Part *part, const void *how)
+{
+    const double *mask = how;
+    for (size_t i = 0; i < part->count && !part->err.status; i++)
+        if (is_meant(mask, part->first + i)) tr_batch_reset(part->batch, i, &part->err);
+}
+
+static bool take_mask(BatchObject *self, PyObject *from, Doubles *mask)
+{
+    *mask = (Doubles){0};
+    if (from == Py_None) return true;
+    if (!take_doubles(from, mask)) return false;
+    if (mask->count == self->count) return true;
+    PyErr_Format(PyExc_ValueError, "where: %zu numbers were expected, one for each run",
+                 self->count);
+    doubles_free(mask);
+    return false;
+}
+
+static bool take_values(BatchObject *self, PyObject *from, Doubles *values, double *one)
+{
+    *values = (Doubles){0};
+    *one = PyFloat_Check(from) || PyLong_Check(from) ? PyFloat_AsDouble(from) : 0;
+    if (PyFloat_Check(from) || PyLong_Check(from)) {
+        values->at = one, values->count = 1;
+        return *one != -1 || !PyErr_Occurred();
+    }
+    if (!take_doubles(from, values)) return false;
+    if (values->count == self->count || values->count == 1) return true;
+    PyErr_Format(PyExc_ValueError, "%zu numbers were expected, one for each run, or one for all",
+                 self->count);
+    doubles_free(values);
+    return false;
+}
+
+static PyObject *batch_set(PyObject *object, PyObject *args)
+{
+    BatchObject *self = (BatchObject *)object;
+    const char *name;
+    PyObject *from, *where = Py_None;
+    Doubles values, mask;
+    double one;
+    if (!PyArg_ParseTuple(args, "sO|O", &name, &from, &where) || !take_mask(self, where, &mask))
+        return NULL;
+    bool good = take_values(self, from, &values, &one);
+    if (good) {
+        const Setting setting = {name, values.at, values.count > 1, mask.at};
+        good = lock_take(&self->lock);
+        if (good) {
+            good = do_all(self, set_part, &setting);
+            lock_give(&self->lock);
+        }
+        doubles_free(&values);
+    }
+    doubles_free(&mask);
+    return none_if(good);
+}
+
+static PyObject *batch_reset(PyObject *object, PyObject *where)
+{
+    BatchObject *self = (BatchObject *)object;
+    Doubles mask;
+    if (!take_mask(self, where, &mask)) return NULL;
+    bool good = lock_take(&self->lock);
+    if (good) {
+        good = do_all(self, reset_part, mask.at);
+        lock_give(&self->lock);
+    }
+    doubles_free(&mask);
+    return none_if(good);
+}
+
+// ---- moving --------------------------------------------------------------------------------
+
+static void advance_part(Part *part, const void *how)
+{
+    tr_batch_advance(part->batch, *(const double *)how, &part->err);
+}
+
+static PyObject *batch_advance(PyObject *object, PyObject *to)
+{
+    BatchObject *self = (BatchObject *)object;
+    const double until = PyFloat_AsDouble(to);
+    if ((until == -1 && PyErr_Occurred()) || !lock_take(&self->lock)) return NULL;
+    const bool good = do_all(self, advance_part, &until);
+    lock_give(&self->lock);
+    return none_if(good);
+}
+
+// ---- asking --------------------------------------------------------------------------------
+
+typedef struct Reading {
+    const size_t *columns;
+    size_t count;
+    double *out; // runs by columns
+} Reading;
+
+static void read_part(Part *part, const void *how)
+{
+    const Reading *r = how;
+    for (size_t i = 0; i < part->count; i++) {
+        const double *row = tr_batch_row(part->batch, i);
+        double *out = r->out + (part->first + i) * r->count;
+        for (size_t k = 0; k < r->count; k++) out[k] = row ? row[r->columns[k]] : Py_HUGE_VAL * 0;
+    }
+}
+
+static bool find_columns(BatchObject *self, PyObject *names, size_t *columns, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        PyObject *name = PySequence_GetItem(names, (Py_ssize_t)i);
+        const Py_ssize_t at = name ? index_of(self->system->columns, name) : -1;
+        if (name && at < 0) PyErr_SetObject(PyExc_KeyError, name);
+        Py_XDECREF(name);
+        if (at < 0) return false;
+        columns[i] = (size_t)at;
+    }
+    return true;
+}
+
+static bool read_into(BatchObject *self, const Reading *reading)
+{
+    if (!lock_take(&self->lock)) return false;
+    const bool good = do_all(self, read_part, reading);
+    lock_give(&self->lock);
+    return good;
+}
+
+static PyObject *batch_read(PyObject *object, PyObject *args)
+{
+    BatchObject *self = (BatchObject *)object;
+    PyObject *names, *room = Py_None, *out = NULL;
+    if (!PyArg_ParseTuple(args, "O|O", &names, &room)) return NULL;
+    const Py_ssize_t count = PySequence_Size(names);
+    Kept kept = {0};
+    size_t *columns = count < 0 ? NULL : keep(&kept, (size_t)count * sizeof *columns);
+    if (columns && find_columns(self, names, columns, (size_t)count)) {
+        Reading reading = {columns, (size_t)count, NULL};
+        Doubles into = {0};
+        if (room == Py_None)
+            out = numbers_new(self->count, reading.count, &reading.out);
+        else if (take_room(room, self->count * reading.count, &into))
+            out = Py_NewRef(room), reading.out = (double *)into.at;
+        if (out && !read_into(self, &reading)) Py_CLEAR(out);
+        doubles_free(&into);
+    }
+    kept_free(&kept);
+    return out;
+}
+
+static PyObject *batch_failures(PyObject *object, PyObject *nothing)
+{
+    (void)nothing;
+    BatchObject *self = (BatchObject *)object;
+    PyObject *out = PyDict_New();
+    if (!out || !lock_take(&self->lock)) {
+        Py_XDECREF(out);
+        return NULL;
+    }
+    for (size_t i = 0; out && i < self->part_count; i++) {
+        const Part *part = &self->parts[i];
+        for (size_t k = 0; out && k < part->count; k++) {
+            tr_error err = {0};
+            if (tr_batch_status(part->batch, k, &err) == TR_OK) continue;
+            PyObject *error = make_error(&err, self->system->file);
+            PyObject *at = PyLong_FromSize_t(part->first + k);
+            if (!error || !at || PyDict_SetItem(out, at, error) < 0) Py_CLEAR(out);
+            Py_XDECREF(error);
+            Py_XDECREF(at);
+        }
+    }
+    lock_give(&self->lock);
+    return out;
+}
+
+static Py_ssize_t batch_length(PyObject *self) { return (Py_ssize_t)((BatchObject *)self)->count; }
+
+static PyMethodDef methods[] = {
+    {"_set", batch_set, METH_VARARGS, "set(name, values, where=None)"},
+    {"_reset", batch_reset, METH_O, "reset(where)"},
+    {"_advance", batch_advance, METH_O, "advance(until)"},
+    {"_read", batch_read, METH_VARARGS, "read(names, out=None) -> Numbers, runs by columns"},
+    {"_failures", batch_failures, METH_NOARGS, "failures() -> dict of exceptions, by run"},
+    {0}};
+static PyType_Slot slots[] = {{Py_tp_doc, "Batch(system, n, threads=1, options={})"},
+                              {Py_tp_new, batch_new},
+                              {Py_tp_dealloc, batch_dealloc},
+                              {Py_tp_methods, methods},
+                              {Py_sq_length, batch_length},
+                              {0}};
+static PyType_Spec spec = {.name = "trundle._trundle.Batch",
+                           .basicsize = sizeof(BatchObject),
+                           .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
+                           .slots = slots};
+
+bool add_batch(PyObject *module) { return add_type(module, &spec) != NULL; }

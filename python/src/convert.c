@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "own.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+// ---- memory --------------------------------------------------------------------------------
+
+void *keep(Kept *kept, size_t size)
+{
+    void **more = realloc(kept->blocks, (kept->count + 1) * sizeof *more);
+    if (more) kept->blocks = more;
+    void *block = more ? calloc(1, size ? size : 1) : NULL;
+    if (!block) return PyErr_NoMemory();
+    return kept->blocks[kept->count++] = block;
+}
+
+void kept_free(Kept *kept)
+{
+    for (size_t i = 0; i < kept->count; i++) free(kept->blocks[i]);
+    free(kept->blocks);
+    *kept = (Kept){0};
+}
+
+// ---- texts and numbers ---------------------------------------------------------------------
+
+bool take_text(PyObject *from, bool optional, Kept *kept, const char **text)
+{
+    *text = NULL;
+    if (optional && from == Py_None) return true;
+    PyObject *path = PyOS_FSPath(from); // of what is a text or a path, no other
+    Py_ssize_t size;
+    const char *at = NULL;
+    if (path && PyUnicode_Check(path))
+        at = PyUnicode_AsUTF8AndSize(path, &size);
+    else if (path)
+        PyErr_SetString(PyExc_TypeError, "a text was expected, and these are bytes");
+    if (at && strlen(at) != (size_t)size) {
+        PyErr_SetString(PyExc_ValueError, "there is a zero in a text");
+        at = NULL;
+    }
+    char *own = at ? keep(kept, (size_t)size + 1) : NULL;
+    if (own) *text = memcpy(own, at, (size_t)size);
+    Py_XDECREF(path);
+    return own != NULL;
+}
+
+// A formula as it stands, or a number with all its digits
+static bool take_formula(PyObject *from, Kept *kept, const char **text)
+{
+    if (PyUnicode_Check(from)) return take_text(from, false, kept, text);
+    const double value = PyFloat_AsDouble(from);
+    if (value == -1 && PyErr_Occurred()) return false;
+    if (!isfinite(value)) {
+        PyErr_SetString(PyExc_ValueError, "a setting is not finite");
+        return false;
+    }
+    char *digits = PyOS_double_to_string(value, 'r', 0, 0, NULL);
+    char *own = digits ? keep(kept, strlen(digits) + 1) : NULL;
+    if (own) *text = strcpy(own, digits);
+    PyMem_Free(digits);
+    return own != NULL;
+}
+
+static bool take_texts(PyObject *from, Kept *kept, const char *const **texts, size_t *count)
+{
+    if (from != Py_None && (PyUnicode_Check(from) || !PySequence_Check(from))) {
+        PyErr_SetString(PyExc_TypeError, "a list of texts was expected");
+        return false;
+    }
+    const Py_ssize_t size = from == Py_None ? 0 : PySequence_Size(from);
+    const char **list = size < 0 ? NULL : keep(kept, (size_t)size * sizeof *list);
+    for (Py_ssize_t i = 0; list && i < size; i++) {
+        PyObject *item = PySequence_GetItem(from, i);
+        const bool good = item && take_text(item, true, kept, &list[i]);
+        Py_XDECREF(item);
+        if (!good) return false;
+    }
+    *texts = list, *count = (size_t)size;
+    return list != NULL;
+}
+
+static bool take_settings(PyObject *from, Kept *kept, const tr_setting **settings, size_t *count)
+{
+    PyObject *items = from == Py_None ? PyList_New(0) : PyMapping_Items(from);
+    const Py_ssize_t size = items ? PyList_Size(items) : -1;
+    tr_setting *list = size < 0 ? NULL : keep(kept, (size_t)size * sizeof *list);
+    bool good = list != NULL;
+    for (Py_ssize_t i = 0; good && i < size; i++) {
+        PyObject *item = PyList_GetItem(items, i);
+        good = take_text(PyTuple_GetItem(item, 0), false, kept, &list[i].name) &&
+               take_formula(PyTuple_GetItem(item, 1), kept, &list[i].formula);
+    }
+    Py_XDECREF(items);
+    *settings = list, *count = (size_t)size;
+    return good;
+}
+
+// ---- options -------------------------------------------------------------------------------
+
+static bool take_number(PyObject *from, double *value)
+{
+    *value = PyFloat_AsDouble(from);
+    return *value != -1 || !PyErr_Occurred();
+}
+
+static bool take_field(PyObject *from, const Field *field, char *options, Kept *kept)
+{
+    void *at = options + field->at;
+    size_t *count = (size_t *)(void *)(options + field->count_at);
+    switch (field->kind) {
+    case NUMBER: return take_number(from, at);
+    case COUNT: *(size_t *)at = PyLong_AsSize_t(from); return !PyErr_Occurred();
+    case FLAG: {
+        const int is = PyObject_IsTrue(from);
+        *(bool *)at = is > 0;
+        return is >= 0;
+    }
+    case TEXT: return take_text(from, true, kept, at);
+    case TEXTS: return take_texts(from, kept, at, count);
+    case SETTINGS: return take_settings(from, kept, at, count);
+    }
+    return false;
+}
+
+static void refuse_option(const Field *fields, PyObject *key)
+{
+    PyObject *names = PyList_New(0);
+    for (const Field *f = fields; names && f->name; f++) {
+        PyObject *name = PyUnicode_FromString(f->name);
+        if (name) PyList_Append(names, name);
+        Py_XDECREF(name);
+    }
+    if (names) PyErr_Format(PyExc_TypeError, "there is no option %R: there are %S", key, names);
+    Py_XDECREF(names);
+}
+
+// Says of which option it was, where a conversion does not know.
+static void name_option(const Field *field)
+{
+    PyObject *type, *value, *trace;
+    PyErr_Fetch(&type, &value, &trace);
+    PyErr_NormalizeException(&type, &value, &trace);
+    PyErr_Format(type, "%s: %S", field->name, value);
+    Py_XDECREF(type);
+    Py_XDECREF(value);
+    Py_XDECREF(trace);
+}
+
+bool take_options(PyObject *from, const Field *fields, void *options, Kept *kept)
+{
+    if (!from || from == Py_None) return true;
+    PyObject *key, *value;
+    Py_ssize_t at = 0;
+    while (PyDict_Next(from, &at, &key, &value)) {
+        const Field *f = fields;
+        while (f->name && PyUnicode_CompareWithASCIIString(key, f->name) != 0) f++;
+        if (!f->name) return refuse_option(fields, key), false;
+        if (take_field(value, f, options, kept)) continue;
+        if (PyErr_ExceptionMatches(PyExc_TypeError) || PyErr_ExceptionMatches(PyExc_ValueError))
+            name_option(f);
+        return false;
+    }
+    return true;
+}
+
+// ---- numbers -------------------------------------------------------------------------------
+
+static bool is_double(const Py_buffer *view)
+{
+    return view->format && view->itemsize == sizeof(double) &&
+           strcmp(view->format + strspn(view->format, "@="), "d") == 0;
+}
+
+static bool copy_doubles(PyObject *from, Doubles *d)
+{
+    const Py_ssize_t size = PySequence_Size(from);
+    if (size < 0) return false;
+    d->own = malloc(((size_t)size + 1) * sizeof *d->own);
+    if (!d->own) return PyErr_NoMemory(), false;
+    d->at = d->own, d->count = (size_t)size;
+    for (Py_ssize_t i = 0; i < size; i++) {
+        PyObject *item = PySequence_GetItem(from, i);
+        const bool good = item && take_number(item, &d->own[i]);
+        Py_XDECREF(item);
+        if (!good) return doubles_free(d), false;
+    }
+    return true;
+}
+
+bool take_doubles(PyObject *from, Doubles *d)
+{
+    *d = (Doubles){0};
+    if (PyObject_CheckBuffer(from) &&
+        PyObject_GetBuffer(from, &d->view, PyBUF_C_CONTIGUOUS | PyBUF_FORMAT) == 0) {
+        if (is_double(&d->view)) {
+            d->at = d->view.buf, d->count = (size_t)d->view.len / sizeof(double);
+            return true;
+        }
+        PyBuffer_Release(&d->view);
+        d->view.obj = NULL;
+    }
+    PyErr_Clear();
+    return copy_doubles(from, d);
+}
+
+bool take_room(PyObject *from, size_t count, Doubles *d)
+{
+    *d = (Doubles){0};
+    if (PyObject_GetBuffer(from, &d->view, PyBUF_C_CONTIGUOUS | PyBUF_FORMAT | PyBUF_WRITABLE) < 0)
+        return false;
+    d->at = d->view.buf, d->count = (size_t)d->view.len / sizeof(double);
+    if (is_double(&d->view) && d->count == count) return true;
+    PyErr_Format(PyExc_ValueError, "out: %zu numbers of type float64 were expected", count);
+    doubles_free(d);
+    return false;
+}
+
+void doubles_free(Doubles *d)
+{
+    if (d->view.obj) PyBuffer_Release(&d->view);
+    free(d->own);
+    *d = (Doubles){0};
+}
+
+PyObject *text_out(char *text)
+{
+    PyObject *out = PyUnicode_DecodeUTF8(text, (Py_ssize_t)strlen(text), "replace");
+    tr_text_free(text);
+    return out;
+}
+
+PyObject *names_out(const char *const *names, size_t count)
+{
+    PyObject *out = PyTuple_New((Py_ssize_t)count);
+    for (size_t i = 0; out && i < count; i++) {
+        PyObject *name = PyUnicode_FromString(names[i] ? names[i] : "");
+        if (!name || PyTuple_SetItem(out, (Py_ssize_t)i, name) < 0) Py_CLEAR(out);
+    }
+    return out;
+}
+
+// ---- errors --------------------------------------------------------------------------------
+
+static PyObject *maker; // trundle.errors.make
+
+bool set_errors(PyObject *module)
+{
+    (void)module;
+    PyObject *errors = PyImport_ImportModule("trundle.errors");
+    maker = errors ? PyObject_GetAttrString(errors, "make") : NULL;
+    Py_XDECREF(errors);
+    return maker != NULL;
+}
+
+PyObject *make_error(const tr_error *err, PyObject *file)
+{
+    PyObject *in = err->file[0]
+                       ? PyUnicode_DecodeUTF8(err->file, (Py_ssize_t)strlen(err->file), "replace")
+                       : Py_NewRef(file ? file : Py_None);
+    PyObject *text = PyUnicode_DecodeUTF8(err->text, (Py_ssize_t)strlen(err->text), "replace");
+    PyObject *made = in && text ? PyObject_CallFunction(maker, "iOOii", (int)err->status, text, in,
+                                                        err->line, err->column)
+                                : NULL;
+    Py_XDECREF(in);
+    Py_XDECREF(text);
+    return made;
+}
+
+PyObject *raise_error(const tr_error *err, PyObject *file)
+{
+    if (PyErr_Occurred()) return NULL;
+    if (err->status == TR_NO_MEMORY) return PyErr_NoMemory();
+    PyObject *error = make_error(err, file);
+    if (error) PyErr_SetObject((PyObject *)Py_TYPE(error), error);
+    Py_XDECREF(error);
+    return NULL;
+}

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: Apache-2.0
+"""trundle: the equations of motion of things that roll, slide, fold and flex while they move about.
+
+A model file says what there is; trundle derives its equations, once and exactly, and everything else
+comes from them:
+
+    >>> import trundle
+    >>> m = trundle.load("bicycle.yaml", case="turn", set={"speed0": 5})
+    >>> r = m.simulate(end=5)              # a Result: r["roll"] is an array
+    >>> r.report("turn.html")              # a page that opens anywhere
+    >>> s = m.open()                       # a Run: s.u["steer_torque"] = 1; s.step(0.01); s["roll"]
+    >>> b = m.batch(4096)                  # a Batch: many runs side by side, in lanes and threads
+    >>> m.linearise().A                    # also steady, lqr, settle, fit, equations, function
+
+Arrays are NumPy's where it is installed, memoryviews otherwise; pandas and SymPy are used where they
+are there. What is wrong is an exception, trundle.Error, with the file, the line and the column.
+Objects can be pickled and copied, and used by several threads; long calls let other threads go on
+and stop for Ctrl-C. docs/python.md is a guide, docs/format.md has what may stand in a model file.
+"""
+
+from . import _trundle
+from .errors import Error, Failed, FileError, InvalidModel, UsageError
+from .model import load, parse
+from .result import Result
+from .run import Batch, Run
+
+__version__ = _trundle.version()
+__all__ = ["Batch", "Error", "Failed", "FileError", "InvalidModel", "Result", "Run",
+           "UsageError", "load", "parse", "schema"]
+
+
+def schema():
+    """The JSON Schema of model files, as a dict, for editors and other programs that check YAML."""
+    import json
+    return json.loads(_trundle.schema())

@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Numbers as arrays where NumPy is there, as memoryviews otherwise."""
+
+from __future__ import annotations
+
+import importlib
+from functools import cache
+
+
+@cache
+def optional(name):
+    """A module that need not be there, imported when it is first wanted; None without it."""
+    try:
+        return importlib.import_module(name)
+    except ImportError:
+        return None
+
+
+def array(numbers):
+    """Numbers of the library, uncopied."""
+    numpy = optional("numpy")
+    return numpy.asarray(numbers) if numpy else memoryview(numbers)
+
+
+def complex_array(pairs):
+    """Real and imaginary parts side by side, as complex numbers."""
+    numpy = optional("numpy")
+    if numpy:
+        return numpy.asarray(pairs).view(complex)[:, 0]
+    return [complex(*row) for row in memoryview(pairs).tolist()]
+
+
+def doubles(values):
+    """Something that the extension takes as numbers: float64, contiguous."""
+    numpy = optional("numpy")
+    if numpy is None or isinstance(values, (int, float, memoryview)):
+        return values
+    return numpy.ascontiguousarray(values, dtype=numpy.float64)

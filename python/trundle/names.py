@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Things that have names: values with units, and mappings of them."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping, MutableMapping
+
+from .errors import UsageError
+
+
+def listed(names):
+    """'a,b' from "a,b", ["a", "b"] or None."""
+    return names if names is None or isinstance(names, str) else ",".join(names)
+
+
+def equations(values, sign="="):
+    """['a=1', 'b'] from {"a": 1}, ["a=1", "b"], "a=1" or None."""
+    if values is None:
+        return []
+    if isinstance(values, str):
+        return [values]
+    if isinstance(values, Mapping):
+        return [f"{name}{sign}{value if isinstance(value, str) else repr(float(value))}"
+                for name, value in values.items()]
+    return list(values)
+
+
+def missing(name, names, what):
+    """A KeyError that offers what was probably meant."""
+    near = difflib.get_close_matches(str(name), list(names), 1)
+    hint = f": did you mean {near[0]!r}?" if near else ""
+    return KeyError(f"there is no {what} {name!r}{hint}")
+
+
+class Value(float):
+    """A number with what the model says of it: name, unit, quantity, doc, min, max."""
+
+    __slots__ = ("name", "unit", "quantity", "doc", "min", "max")
+
+    def __new__(cls, value, name="", unit="", quantity="", doc="", minimum=float("-inf"),
+                maximum=float("inf")):
+        self = super().__new__(cls, value)
+        self.name, self.unit, self.quantity, self.doc = name, unit, quantity, doc
+        self.min, self.max = minimum, maximum
+        return self
+
+    def __repr__(self):
+        return f"{float(self)!r} {self.unit}".rstrip()
+
+    def __reduce__(self):
+        return type(self), (float(self), self.name, self.unit, self.quantity, self.doc, self.min,
+                            self.max)
+
+
+class Named(Mapping):
+    """Values by their names. They are read-only: m.variant(set={...}) has others."""
+
+    def __init__(self, values, what):
+        self._values, self._what = dict(values), what
+
+    def __getitem__(self, name):
+        try:
+            return self._values[name]
+        except KeyError:
+            raise missing(name, self._values, self._what) from None
+
+    def __iter__(self):
+        return iter(self._values)
+
+    def __len__(self):
+        return len(self._values)
+
+    def __repr__(self):
+        width = max((len(name) for name in self._values), default=0)
+        return "\n".join(
+            f"{name:{width}}  {value!r}" + (f"  {value.doc}" if getattr(value, "doc", "") else "")
+            for name, value in self._values.items()) or f"no {self._what}s"
+
+
+class Inputs(MutableMapping):
+    """Inputs that can be read and set by name: of a run, of an instant of a run, of a batch."""
+
+    __slots__ = ("_of", "_names", "_set")
+
+    def __init__(self, of, names):
+        self._of, self._names, self._set = of, names, of.set
+
+    def __setitem__(self, name, value):
+        self._set(name, value)
+
+    def __getitem__(self, name):
+        if name not in self._names:
+            raise missing(name, self._names, "input")
+        return self._of.get(name)
+
+    def __delitem__(self, name):
+        raise TypeError("inputs cannot be taken away")
+
+    def __iter__(self):
+        return iter(self._names)
+
+    def __len__(self):
+        return len(self._names)
+
+    def __repr__(self):
+        return repr({name: self[name] for name in self})

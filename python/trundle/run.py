@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs that are moved step by step: one, or many side by side."""
+
+from __future__ import annotations
+
+import os
+
+from . import _trundle
+from .arrays import array, doubles
+from .names import Inputs, missing
+
+
+class Run(_trundle.Run):
+    """A run that is moved step by step; m.open() makes one.
+
+    >>> s = m.open(method="rk4", step=0.001)
+    >>> s.u["steer_torque"] = 1       # an input, at once
+    >>> s.step(0.01)                  # on by 0.01 s
+    >>> s["roll"], s.t                # any column, now
+    >>> k = s.save()                  # a snapshot: bytes
+    >>> s.restore(k)
+
+    step(h) goes on by h seconds, advance(t) to a time. set("m0", 80) is a parameter from the next
+    reset() on. Copies and pickles of a run go on where it stands.
+    """
+
+    def __new__(cls, model, options=None):
+        self = super().__new__(cls, model.system, options or {})
+        self.model, self.options = model, dict(options or {})
+        self.u = Inputs(self, model.inputs)
+        return self
+
+    columns = property(lambda self: self.model.columns, doc="Names of what can be asked for.")
+    row = property(lambda self: array(self._row()), doc="All columns now, as an array.")
+
+    def __missing_column(self, name):
+        return missing(name, self.model.columns, "column")
+
+    def __copy__(self):
+        return _reopen(self.model, self.options, self.save(), {})
+
+    def __deepcopy__(self, memo):
+        return self.__copy__()
+
+    def __reduce__(self):
+        return _reopen, (self.model, self.options, self.save())
+
+    def __repr__(self):
+        return f"<run of {self.model.name!r} at t = {self.t:.9g} s>"
+
+
+def _reopen(model, options, snapshot, _=None):
+    run = Run(model, options)
+    run.restore(snapshot)
+    return run
+
+
+class Batch(_trundle.Batch):
+    """Many runs of one model that go on side by side; m.batch(n) makes one.
+
+    >>> b = m.batch(4096, set={"speed0": speeds})     # one number for all, or one for each
+    >>> b.u["steer_torque"] = torques
+    >>> b.step(0.01)
+    >>> b["roll"]                                     # an array, one number for each run
+    >>> b.read(["roll", "steer"], out=observations)   # runs by columns, into your own array
+    >>> b.reset(b["roll"] > 1)                        # those start anew
+
+    Each run has the bits of a run of its own. One that fails stays behind until it is reset, and
+    has nan for numbers: b.failures says why, by run. `threads`: None is as many as pay.
+    """
+
+    def __new__(cls, model, n, set=None, threads=None, options=None):
+        if threads is None:
+            threads = max(1, min(len(os.sched_getaffinity(0)), n // 256))
+        self = super().__new__(cls, model.system, n, threads, options or {})
+        self.model, self.options, self.threads, self.t = model, dict(options or {}), threads, 0.0
+        self.u, self._pace = Inputs(self, model.inputs), ()
+        for name, value in (set or {}).items():
+            self.set(name, value)
+        if set:
+            self.reset()
+        return self
+
+    columns = property(lambda self: self.model.columns, doc="Names of what can be asked for.")
+    failures = property(lambda self: self._failures(), doc="Why runs cannot go on, by run.")
+
+    def set(self, name, values, where=None):
+        """An input, at once; a parameter or a number of the start from the next reset on.
+
+        values: one for all, or one for each run. where: a mask of the runs that it is about.
+        """
+        self._set(name, doubles(values), None if where is None else doubles(where))
+
+    def get(self, name):
+        """An input, where it is recorded."""
+        return self[name]
+
+    def step(self, h):
+        """All runs go on by h seconds from where the batch is."""
+        if self._pace[1:] != (h, self.t):
+            self._pace, self._count = (self.t, h, self.t), 0
+        self._count += 1  # ends are not rounded more and more
+        self.advance(self._pace[0] + self._count * h)
+        self._pace = (self._pace[0], h, self.t)
+
+    def advance(self, until):
+        """All runs go on to a time [s]; those that were reset since, too."""
+        self._advance(until)
+        self.t = float(until)
+
+    def reset(self, where=None):
+        """Runs start anew at t = 0, all, or those of a mask, with all that was set."""
+        self._reset(None if where is None else doubles(where))
+        if where is None:
+            self.t = 0.0
+
+    def read(self, columns=None, out=None):
+        """Columns of all runs: an array of runs by columns, or written into yours (float64)."""
+        names = self.model.columns if columns is None else columns
+        try:
+            numbers = self._read(names, out)
+        except KeyError as error:
+            raise missing(error.args[0], self.model.columns, "column") from None
+        return numbers if out is not None else array(numbers)
+
+    def __getitem__(self, name):
+        numbers = self.read([name])
+        return numbers[:, 0] if hasattr(numbers, "T") else memoryview(numbers).cast("B").cast("d")
+
+    def __repr__(self):
+        return f"<{len(self)} runs of {self.model.name!r} at t = {self.t:.9g} s>"

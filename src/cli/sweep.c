@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/cli.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { MOST_STEPS = 100000000 };
+
+// Of this session alone: what was there before took no time.
+typedef struct Bar {
+    bool is_shown;
+    double started, shown; // [s]
+    size_t before, was;
+    bool has_begun;
+} Bar;
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+// "12 s", "3 min", "5 h"
+static void print_duration(double seconds)
+{
+    if (seconds < 100)
+        fprintf(stderr, "%.0f s", seconds);
+    else if (seconds < 6000)
+        fprintf(stderr, "%.0f min", seconds / 60);
+    else
+        fprintf(stderr, "%.1f h", seconds / 3600);
+}
+
+static bool show_progress(void *owner, size_t done, size_t failed, size_t all)
+{
+    Bar *bar = owner;
+    const double t = now();
+    if (!bar->has_begun) bar->before = done, bar->has_begun = true;
+    const double rate = (double)(done - bar->before) / (t - bar->started);
+    if (bar->is_shown && t - bar->shown > 0.1 && rate > 0) {
+        bar->shown = t;
+        fprintf(stderr, "\r%3.0f %%  %zu of %zu runs, %.3g a second, ",
+                100 * (double)done / (double)all, done, all, rate);
+        print_duration((double)(all - done) / rate);
+        fprintf(stderr, " left");
+        if (failed) fprintf(stderr, ", %zu failed", failed);
+        fprintf(stderr, "   ");
+    }
+    return !cli_is_stopped();
+}
+
+static bool take_options(const Options *options, tr_sweep_options *o)
+{
+    o->vary = options->vary.word, o->vary_count = options->vary.count;
+    o->table = options->table, o->keep = options->keep, o->stop = options->stop;
+    o->what = options->what, o->method = options->method;
+    o->output = options->output ? options->output : "-";
+    o->most_steps = MOST_STEPS;
+    return cli_limit("--samples", options->samples, &o->samples) &&
+           cli_limit("--seed", options->seed, &o->seed) &&
+           cli_limit("--record", options->record, &o->record) &&
+           cli_limit("--jobs", options->jobs, &o->jobs) &&
+           cli_limit("--most-steps", options->most_steps, &o->most_steps) &&
+           cli_number("--end", options->end, &o->end) &&
+           cli_number("--every", options->every, &o->every) &&
+           cli_number("--step", options->step, &o->step) &&
+           cli_number("--rtol", options->rtol, &o->rtol) &&
+           cli_number("--atol", options->atol, &o->atol);
+}
+
+static void print_json(const tr_sweep_options *o, const tr_sweep_summary *s)
+{
+    fprintf(strcmp(o->output, "-") == 0 ? stderr : stdout,
+            "{\"runs\": %zu, \"before\": %zu, \"done\": %zu, \"failed\": %zu, \"seconds\": %.3g, "
+            "\"interrupted\": %s}\n",
+            s->runs, s->before, s->done, s->failed, s->seconds, s->interrupted ? "true" : "false");
+}
+
+static void print_summary(const tr_sweep_options *o, const tr_sweep_summary *s)
+{
+    const size_t made = s->done - s->before;
+    if (s->before) cli_say("%zu of %zu runs were there before\n", s->before, s->runs);
+    cli_say("%s%zu runs in %.3g s, %.4g a second\n", s->interrupted ? "interrupted after " : "",
+            made, s->seconds, s->seconds > 0 ? (double)made / s->seconds : 0);
+    if (s->failed)
+        cli_say("%zu of them could not go on to the end%s%s\n", s->failed,
+                s->words[0] ? ", the first because " : "", s->words);
+    if (strcmp(o->output, "-") != 0) cli_say("written to %s\n", o->output);
+    if (s->interrupted && cli_ends_with(o->output, ".db"))
+        cli_say("the same command goes on from there\n");
+}
+
+static int run(const Options *options, const tr_model *model)
+{
+    tr_error err = {0};
+    tr_derive_options how = tr_derive_defaults();
+    tr_sweep_options o = tr_sweep_defaults();
+    tr_sweep_summary summary = {0};
+    Bar bar = {.is_shown = isatty(2) && !options->quiet, .started = now()};
+    if (!cli_derive_options(options, &how) || !take_options(options, &o)) return TR_USAGE;
+    cli_let_signals_stop();
+    o.progress = show_progress, o.owner = &bar;
+    tr_sweep(model, &how, &o, &summary, &err);
+    if (bar.is_shown) fprintf(stderr, "\r%79s\r", "");
+    if (!options->quiet && summary.done && options->json) print_json(&o, &summary);
+    if (!options->quiet && summary.done && !options->json) print_summary(&o, &summary);
+    if (err.status) return cli_complain_of(options, &err);
+    return summary.interrupted ? EXIT_INTERRUPTED : 0;
+}
+
+int cli_sweep(const Verb *verb, const Options *options)
+{
+    (void)verb;
+    int status = 0;
+    tr_error err = {0};
+    tr_system_free(cli_system(options, &status)); // a first look, for words about the model
+    if (status) return status;
+    tr_model *model = tr_model_read(options->model, &err);
+    status = model ? run(options, model) : cli_complain(options->model, &err);
+    tr_model_free(model);
+    return status;
+}

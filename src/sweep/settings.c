@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sweep/settings.h"
+
+#include "base/error.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+// The text is taken over.
+static void add_buffer(SweepSettings *settings, const char *name, Buffer *text, tr_error *err)
+{
+    char *value = tr_text_finish(text, err);
+    if (!value) return;
+    assert(settings->count < MOST_SWEEP_SETTINGS);
+    settings->at[settings->count++] = (SweepSetting){.name = name, .value = value};
+}
+
+static void add_text(SweepSettings *settings, const char *name, const char *value, tr_error *err)
+{
+    Buffer text = {0};
+    tr_buffer_print(&text, "%s", value ? value : "");
+    add_buffer(settings, name, &text, err);
+}
+
+static void add_number(SweepSettings *settings, const char *name, double value, tr_error *err)
+{
+    Buffer text = {0};
+    tr_buffer_number(&text, value);
+    add_buffer(settings, name, &text, err);
+}
+
+static void add_words(SweepSettings *settings, const char *name, const char *const *words,
+                      size_t count, tr_error *err)
+{
+    Buffer text = {0};
+    tr_buffer_print(&text, "%s", "");
+    for (size_t i = 0; i < count; i++) tr_buffer_print(&text, i ? "; %s" : "%s", words[i]);
+    add_buffer(settings, name, &text, err);
+}
+
+// The values themselves: a file may change.
+static void add_table(const Sweep *s, SweepSettings *settings, tr_error *err)
+{
+    Sha256 sha;
+    Buffer text = {0};
+    char hex[TR_SHA256_SIZE];
+    tr_sha256_begin(&sha);
+    tr_buffer_print(&text, "%s", "");
+    for (uint32_t i = 0; i < s->design.count && s->design.is_table; i++) {
+        const Varied *v = &s->design.varied[i];
+        tr_sha256_add(&sha, v->values, v->count * sizeof *v->values);
+        tr_buffer_print(&text, "%s, ", v->name);
+    }
+    tr_sha256_end(&sha, hex);
+    if (s->design.is_table) tr_buffer_print(&text, "%s", hex);
+    add_buffer(settings, "table", &text, err);
+}
+
+static void add_source(const Sweep *s, SweepSettings *settings, tr_error *err)
+{
+    const struct Source *source = &s->system->source;
+    Buffer set = {0}, with = {0};
+    add_text(settings, "case", source->case_name, err);
+    tr_buffer_print(&set, "%s", "");
+    for (uint32_t i = 0; i < source->setting_count; i++)
+        tr_buffer_print(&set, i ? "; %s=%s" : "%s=%s", source->settings[i].name,
+                        source->settings[i].formula);
+    add_buffer(settings, "set", &set, err);
+    tr_buffer_print(&with, "%s", "");
+    for (uint32_t i = 0; i < source->with_count; i++)
+        tr_buffer_print(&with, i ? "\n%s" : "%s", source->with_texts[i]);
+    add_buffer(settings, "with", &with, err);
+}
+
+static void add_options(const Sweep *s, SweepSettings *settings, tr_error *err)
+{
+    const tr_sweep_options *o = s->options;
+    add_text(settings, "do", s->task->name, err);
+    add_words(settings, "vary", o->vary, o->vary_count, err);
+    add_table(s, settings, err);
+    add_number(settings, "runs", (double)s->design.runs, err);
+    add_number(settings, "samples", (double)s->design.samples, err);
+    add_number(settings, "seed", s->design.seed, err);
+    add_words(settings, "keep", s->names + kept_at(s), s->keep.count, err);
+    add_text(settings, "keep as given", o->keep, err);
+    add_text(settings, "stop", o->stop, err);
+    add_number(settings, "record", (double)o->record, err);
+    add_number(settings, "order", (double)s->system->order, err);
+    add_number(settings, "end", s->end, err);
+    add_number(settings, "every", s->every, err);
+    add_text(settings, "method", s->method, err);
+    add_number(settings, "step", s->step, err);
+    add_number(settings, "rtol", s->rtol, err);
+    add_number(settings, "atol", s->atol, err);
+    add_number(settings, "most steps", (double)o->most_steps, err);
+}
+
+bool tr_sweep_settings(const Sweep *s, SweepSettings *settings, tr_error *err)
+{
+    add_text(settings, "model", s->system->source.sha256, err);
+    add_source(s, settings, err);
+    add_options(s, settings, err);
+    add_text(settings, "format", "1", err);
+    add_text(settings, "trundle", tr_version(), err);
+    if (!has_failed(err)) settings->at[settings->count - 1].is_told_alone = true;
+    char *text = has_failed(err) ? NULL : tr_model_expand(s->model, s->derive, err);
+    add_text(settings, "model text", text, err);
+    tr_text_free(text);
+    const bool is_file = s->system->source.sha256[0]; // else the text is all there is
+    if (!has_failed(err)) settings->at[settings->count - 1].is_told_alone = is_file;
+    return !has_failed(err);
+}
+
+void tr_sweep_settings_free(SweepSettings *settings)
+{
+    for (uint32_t i = 0; i < settings->count; i++) free(settings->at[i].value);
+    *settings = (SweepSettings){0};
+}

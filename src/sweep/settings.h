@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the results of a sweep depend on, as names and texts: two with the same give the same.
+#ifndef TR_SWEEP_SETTINGS_H
+#define TR_SWEEP_SETTINGS_H
+
+#include "sweep/sweep.h"
+
+typedef struct SweepSetting {
+    const char *name;
+    char *value;
+    bool is_told_alone; // for who reads it; nothing depends on it
+} SweepSetting;
+
+enum { MOST_SWEEP_SETTINGS = 32 };
+
+typedef struct SweepSettings {
+    SweepSetting at[MOST_SWEEP_SETTINGS];
+    uint32_t count;
+} SweepSettings;
+
+bool tr_sweep_settings(const Sweep *sweep, SweepSettings *settings, tr_error *err);
+void tr_sweep_settings_free(SweepSettings *settings);
+
+#endif

@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs of a sweep that are simulated: by rk4 and lie many side by side, by other methods one after
+// the other. Each has the bits of tr_simulate.
+#include "sweep/simulating.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "num/dense.h"
+#include "plan/start.h"
+#include "sim/balance.h"
+#include "sim/batch.h"
+#include "sim/row_time.h"
+#include "sim/run.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+// What is known so far of one run
+typedef struct Progress {
+    double *row, *tally; // its last row, with what is varied behind it
+    Balance balance;
+    double position, velocity, t;
+    size_t rows;
+    bool goes_on;
+} Progress;
+
+typedef struct Worker {
+    const Sweep *sweep;
+    tr_batch *batch; // or
+    Run *run;
+    Progress runs[MOST_BLOCK];
+    uint32_t *input; // that is varied
+    uint32_t kinetic, potential;
+    double *rows, *tallies, *formulas;
+    double *row[MOST_BLOCK];
+    tr_workspace *work; // of what is kept
+} Worker;
+
+// ---- before ---------------------------------------------------------------------------------
+
+static bool goes_side_by_side(const char *method)
+{
+    return strcmp(method, "rk4") == 0 || strcmp(method, "lie") == 0;
+}
+
+static bool check_steps(const Sweep *s, tr_error *err)
+{
+    const double step = s->step > 0 && s->every > 0 ? tr_row_step(s->end, s->every, s->step) : 1;
+    if (!isfinite(s->end) || s->end < 0)
+        tr_fail(err, TR_USAGE, (Place){0}, "the end must not be negative");
+    else if (!isfinite(s->every) || !(s->every > 0))
+        tr_fail(err, TR_USAGE, (Place){0}, "the time between rows must be positive");
+    else if (!isfinite(s->step) || !(s->step > 0))
+        tr_fail(err, TR_USAGE, (Place){0}, "the step must be positive");
+    else if (!(s->rtol > 0) || !(s->atol >= 0))
+        tr_fail(err, TR_USAGE, (Place){0}, "tolerances must be positive");
+    else if (s->end / s->every > 1e9)
+        tr_fail(err, TR_USAGE, (Place){0}, "more than a billion rows");
+    else if (goes_side_by_side(s->method) && s->options->most_steps &&
+             s->end / step > (double)s->options->most_steps)
+        tr_fail(err, TR_USAGE, (Place){0},
+                "a run takes %.4g steps, and there may not be more than %zu: --most-steps sets the "
+                "limit",
+                s->end / step, s->options->most_steps);
+    return !has_failed(err);
+}
+
+bool tr_simulating_prepare(Sweep *s, tr_error *err)
+{
+    const tr_sweep_options *o = s->options;
+    const tr_simulate_options by_case = tr_simulate_defaults(s->system);
+    s->end = isnan(o->end) ? by_case.end : o->end;
+    s->every = isnan(o->every) ? by_case.every : o->every;
+    s->step = isnan(o->step) ? by_case.step : o->step;
+    s->rtol = isnan(o->rtol) ? by_case.rtol : o->rtol;
+    s->atol = isnan(o->atol) ? by_case.atol : o->atol;
+    s->method = o->method ? o->method : by_case.method;
+    if (!tr_method(s->method, err) || !check_steps(s, err)) return false;
+    s->block_size = goes_side_by_side(s->method) ? MOST_BLOCK : 1;
+    if (!tr_sweep_rows(s, (uint32_t)tr_plan_column_count(s->plan), err)) return false;
+    for (uint32_t i = 0; i < s->row_count; i++) {
+        s->row_names[i] = tr_plan_column_name(s->plan, i);
+        s->row_units[i] = tr_plan_column_unit(s->plan, i);
+    }
+    return true;
+}
+
+// ---- workers --------------------------------------------------------------------------------
+
+static bool may_go_on(void *owner, double t, double end)
+{
+    const Sweep *s = owner;
+    (void)t, (void)end;
+    return !s->stops;
+}
+
+static void open_runs(Worker *w, tr_error *err)
+{
+    const Sweep *s = w->sweep;
+    tr_run_options how = tr_run_defaults(s->plan);
+    how.method = s->method, how.step = tr_row_step(s->end, s->every, s->step);
+    how.rtol = s->rtol, how.atol = s->atol, how.end = s->end;
+    how.progress = may_go_on, how.owner = (void *)s;
+    if (goes_side_by_side(s->method))
+        w->batch = tr_batch_new(s->plan, s->block_size, &how, err);
+    else
+        w->run = tr_run_open(s->plan, &how, err);
+    if (w->run) w->run->most_steps = s->options->most_steps;
+}
+
+static bool make_room(Worker *w, tr_error *err)
+{
+    const Sweep *s = w->sweep;
+    const size_t wide = s->keep.inputs, tally = tr_keep_size(&s->keep), n = s->block_size;
+    w->rows = calloc(n * wide + 1, sizeof *w->rows);
+    w->tallies = calloc(n * tally + 1, sizeof *w->tallies);
+    w->formulas = calloc(n * s->keep.formulas + 1, sizeof *w->formulas);
+    w->input = calloc(s->design.count + 1u, sizeof *w->input);
+    if (s->keep.program) w->work = tr_workspace_new(s->keep.program, err);
+    if (!w->rows || !w->tallies || !w->formulas || !w->input) return tr_fail_memory(err), false;
+    for (uint32_t i = 0; i < s->design.count; i++) w->input[i] = s->design.varied[i].input;
+    for (size_t i = 0; i < n; i++) {
+        w->runs[i].row = w->row[i] = w->rows + i * wide;
+        w->runs[i].tally = w->tallies + i * tally;
+    }
+    for (uint32_t i = 0; i < s->row_count; i++) {
+        if (strcmp(s->row_names[i], "energy.kinetic") == 0) w->kinetic = i;
+        if (strcmp(s->row_names[i], "energy.potential") == 0) w->potential = i;
+    }
+    return !has_failed(err);
+}
+
+void *tr_simulating_open(const Sweep *s, tr_error *err)
+{
+    Worker *w = calloc(1, sizeof *w);
+    if (!w) return tr_fail_memory(err), NULL;
+    w->sweep = s;
+    open_runs(w, err);
+    if (!has_failed(err) && make_room(w, err)) return w;
+    tr_simulating_close(w);
+    return NULL;
+}
+
+void tr_simulating_close(void *worker)
+{
+    Worker *w = worker;
+    if (!w) return;
+    tr_batch_free(w->batch);
+    tr_run_free(w->run);
+    tr_workspace_free(w->work);
+    free(w->rows);
+    free(w->tallies);
+    free(w->formulas);
+    free(w->input);
+    free(w);
+}
+
+// ---- rows -----------------------------------------------------------------------------------
+
+static void begin(Worker *w, const Block *b, uint32_t i)
+{
+    const Sweep *s = w->sweep;
+    Progress *p = &w->runs[i];
+    *p = (Progress){.row = p->row, .tally = p->tally, .goes_on = true};
+    memset(p->row, 0, s->keep.inputs * sizeof *p->row);
+    memcpy(p->row + s->row_count, block_values(s, b, i), s->design.count * sizeof *p->row);
+    tr_keep_begin(&s->keep, p->tally);
+}
+
+// The formulas of the row are those given. What stops is told.
+static bool add_row(Worker *w, Block *b, uint32_t i, const double *formulas, tr_error *err)
+{
+    const Sweep *s = w->sweep;
+    Progress *p = &w->runs[i];
+    const double *row = p->row, *residual = row + s->row_count - 2;
+    p->t = row[0], p->rows++;
+    tr_balance_add(&p->balance, row[w->kinetic], row[w->potential], row[s->row_count - 3]);
+    p->position = larger(p->position, residual[0]);
+    p->velocity = larger(p->velocity, residual[1]);
+    if (tr_keep_add(&s->keep, p->tally, p->t, formulas))
+        b->is_stopped[i] = true, p->goes_on = false;
+    return tr_block_keep(s, b, i, row, err);
+}
+
+static void put_results(const Worker *w, Block *b, uint32_t i, const RunCounts *counts)
+{
+    const Sweep *s = w->sweep;
+    const Progress *p = &w->runs[i];
+    double *values = block_values(s, b, i), *figures = values + figures_at(s);
+    tr_keep_end(&s->keep, p->tally, values + kept_at(s));
+    figures[FIGURE_ROWS] = (double)p->rows;
+    figures[FIGURE_STEPS] = (double)counts->steps;
+    figures[FIGURE_CHARTS] = (double)counts->chart_changes;
+    figures[FIGURE_SWITCHES] = (double)counts->switches;
+    figures[FIGURE_WARNINGS] = (double)counts->warnings;
+    if (!p->rows) return; // then the rest is not known
+    figures[FIGURE_T] = p->t;
+    figures[FIGURE_ENERGY] = tr_balance_error(&p->balance);
+    figures[FIGURE_POSITION] = p->position, figures[FIGURE_VELOCITY] = p->velocity;
+}
+
+// ---- side by side ---------------------------------------------------------------------------
+
+static Settings settings_of(const Worker *w, const Block *b, uint32_t i)
+{
+    return (Settings){w->input, block_values(w->sweep, b, i), w->sweep->design.count};
+}
+
+static bool begin_all(Worker *w, Block *b, tr_error *err)
+{
+    for (uint32_t i = 0; i < w->sweep->block_size; i++) {
+        tr_error why = {0};
+        if (i >= b->count) {
+            tr_batch_rest(w->batch, i);
+            continue;
+        }
+        begin(w, b, i);
+        if (tr_batch_begin(w->batch, i, settings_of(w, b, i), &why)) continue;
+        if (why.status == TR_NO_MEMORY) return tr_fail_memory(err), false;
+        w->runs[i].goes_on = false;
+        tr_block_fail(b, i, &why);
+    }
+    return true;
+}
+
+// Those that could not go on to this row are over.
+static void note_failures(Worker *w, Block *b)
+{
+    for (uint32_t i = 0; i < b->count; i++) {
+        tr_error why = {0};
+        if (!w->runs[i].goes_on || !tr_batch_status(w->batch, i, &why)) continue;
+        tr_block_fail(b, i, &why);
+        w->runs[i].goes_on = false;
+    }
+}
+
+// True while one goes on.
+static bool take_rows(Worker *w, Block *b, tr_error *err)
+{
+    const Sweep *s = w->sweep;
+    bool any = false;
+    if (!tr_batch_rows(w->batch, w->row, err)) return false;
+    note_failures(w, b);
+    if (s->keep.program)
+        tr_evaluate_many(s->keep.program, w->work, b->count, w->rows, s->keep.inputs, w->formulas,
+                         s->keep.formulas);
+    for (uint32_t i = 0; i < b->count; i++) {
+        if (!w->runs[i].goes_on) continue;
+        if (!add_row(w, b, i, w->formulas + (size_t)i * s->keep.formulas, err)) return false;
+        if (!w->runs[i].goes_on) tr_batch_rest(w->batch, i);
+        any = any || w->runs[i].goes_on;
+    }
+    return any;
+}
+
+static bool work_together(Worker *w, Block *b, tr_error *err)
+{
+    const Sweep *s = w->sweep;
+    const uint32_t count = (uint32_t)tr_row_intervals(s->end, s->every);
+    if (!begin_all(w, b, err)) return false;
+    bool any = take_rows(w, b, err);
+    for (uint32_t r = 1; any && r <= count; r++) {
+        if (!tr_batch_advance(w->batch, tr_row_time(s->end, s->every, r, count), err)) return false;
+        any = take_rows(w, b, err);
+    }
+    for (uint32_t i = 0; i < b->count && !has_failed(err); i++) {
+        const RunCounts counts = tr_batch_run_counts(w->batch, i);
+        put_results(w, b, i, &counts);
+    }
+    return !has_failed(err) && !s->stops;
+}
+
+// ---- one after the other --------------------------------------------------------------------
+
+static bool take_row(Worker *w, Block *b, uint32_t i, tr_error *err)
+{
+    const Sweep *s = w->sweep;
+    tr_run_take_row(w->run);
+    if (!all_finite(w->run->row, w->run->columns) && !tr_run_check_row(w->run, err)) return false;
+    memcpy(w->runs[i].row, w->run->row, s->row_count * sizeof(double));
+    if (s->keep.program) tr_evaluate(s->keep.program, w->work, w->runs[i].row, w->formulas);
+    return add_row(w, b, i, w->formulas, err);
+}
+
+static bool go_through(Worker *w, Block *b, uint32_t i, tr_error *err)
+{
+    const Sweep *s = w->sweep;
+    const Settings set = settings_of(w, b, i);
+    const uint32_t count = (uint32_t)tr_row_intervals(s->end, s->every);
+    tr_start_values(s->system, w->run->values);
+    memset(w->run->is_set, 0, s->system->input_count * sizeof *w->run->is_set);
+    for (size_t k = 0; k < set.count; k++) tr_run_put(w->run, set.input[k], set.value[k]);
+    bool good = tr_run_reset(w->run, err) && take_row(w, b, i, err);
+    for (uint32_t r = 1; good && w->runs[i].goes_on && r <= count; r++)
+        good = tr_run_go(w->run, tr_row_time(s->end, s->every, r, count), err) &&
+               take_row(w, b, i, err);
+    return good;
+}
+
+static bool work_alone(Worker *w, Block *b, tr_error *err)
+{
+    for (uint32_t i = 0; i < b->count; i++) {
+        tr_error why = {0};
+        begin(w, b, i);
+        go_through(w, b, i, &why);
+        if (why.status == TR_NO_MEMORY) return tr_fail_memory(err), false;
+        if (w->sweep->stops) return false;
+        if (why.status) tr_block_fail(b, i, &why);
+        const Mover *m = w->run->mover;
+        RunCounts counts = {0};
+        if (w->runs[i].rows)
+            counts =
+                (RunCounts){m->steps, m->watch.changes, w->run->switches, m->watch.warnings.count};
+        put_results(w, b, i, &counts);
+    }
+    return true;
+}
+
+bool tr_simulating_work(void *worker, Block *b, tr_error *err)
+{
+    Worker *w = worker;
+    const double started = seconds_now();
+    if (!(w->batch ? work_together(w, b, err) : work_alone(w, b, err))) return false;
+    const double share = (seconds_now() - started) / b->count;
+    for (uint32_t i = 0; i < b->count; i++) b->seconds[i] = share;
+    return true;
+}

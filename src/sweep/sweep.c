@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: Apache-2.0
+// A sweep from its options to its results.
+#include "sweep/sweep.h"
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/options.h"
+#include "sweep/pool.h"
+#include "sweep/simulating.h"
+#include "sweep/store.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+static const Task tasks[] = {
+#define TASK(name, ...) {name, __VA_ARGS__},
+#include "sweep/task.def"
+};
+enum { TASKS = sizeof tasks / sizeof *tasks };
+
+void tr_sweep_fill(tr_sweep_options *options, size_t size)
+{
+    const double open = (double)NAN;
+    const tr_sweep_options plain = {
+        .end = open, .every = open, .step = open, .rtol = open, .atol = open};
+    tr_give_options(options, size, &plain, sizeof plain);
+}
+
+// ---- columns --------------------------------------------------------------------------------
+
+// Databases do not tell capitals: a name like one before gets a number behind it.
+static const char *other_name(Arena *arena, const char *const *names, uint32_t count,
+                              const char *const *reserved, const char *name)
+{
+    char other[300];
+    const char *tried = name;
+    for (int k = 2;; k++) {
+        bool is_taken = false;
+        for (uint32_t i = 0; i < count; i++) is_taken |= strcasecmp(names[i], tried) == 0;
+        for (; *reserved && !is_taken; reserved++) is_taken = strcasecmp(*reserved, tried) == 0;
+        if (!is_taken) return tried == name ? name : tr_arena_text(arena, other, strlen(other));
+        snprintf(other, sizeof other, "%.280s_%d", name, k);
+        tried = other;
+    }
+}
+
+static bool tell_apart(Arena *arena, const char **names, uint32_t count,
+                       const char *const *reserved, tr_error *err)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        names[i] = other_name(arena, names, i, reserved, names[i]);
+        if (!names[i]) return tr_fail_memory(err), false;
+    }
+    return true;
+}
+
+bool tr_sweep_rows(Sweep *s, uint32_t count, tr_error *err)
+{
+    s->row_names = tr_arena_alloc(&s->arena, 2 * (size_t)count + 1, sizeof *s->row_names);
+    if (!s->row_names) return tr_fail_memory(err), false;
+    s->row_units = s->row_names + count, s->row_count = count;
+    return true;
+}
+
+// Final values of outputs, or else of coordinates
+static const char *default_keep(Sweep *s, tr_error *err)
+{
+    Buffer list = {0};
+    const System *y = s->system;
+    for (uint32_t i = 0; i < y->output_count; i++)
+        if (y->outputs[i].label && begins_with(y->outputs[i].name, "outputs."))
+            tr_buffer_print(&list, "%sfinal(%s)", list.length ? ", " : "", y->outputs[i].label);
+    for (uint32_t i = 0; !list.length && i < y->input_count; i++)
+        if (y->inputs[i].kind == TR_POSITION)
+            tr_buffer_print(&list, "%sfinal(%s)", list.length ? ", " : "", y->inputs[i].name);
+    const char *text = tr_arena_text(&s->arena, list.at ? list.at : "", list.length);
+    if (list.failed || !text) tr_fail_memory(err);
+    tr_buffer_free(&list);
+    return text;
+}
+
+static bool name_columns(Sweep *s, tr_error *err)
+{
+    static const char *const of_runs[] = {"run", "seconds", "status", "words", NULL};
+    static const char *const of_rows[] = {"run", "row", NULL};
+    static const char *const figures[] = {
+#define FIGURE(id, name, unit) name,
+#include "sweep/figure.def"
+    };
+    static const char *const units[] = {
+#define FIGURE(id, name, unit) unit,
+#include "sweep/figure.def"
+    };
+    const uint32_t count = figures_at(s) + FIGURES;
+    s->names = tr_arena_alloc(&s->arena, 2 * (size_t)count, sizeof *s->names);
+    if (!s->names) return tr_fail_memory(err), false;
+    s->units = s->names + count, s->column_count = count;
+    for (uint32_t i = 0; i < count; i++) s->units[i] = "";
+    for (uint32_t i = 0; i < s->design.count; i++) {
+        s->names[i] = s->design.varied[i].name;
+        s->units[i] = tr_input_unit(s->system, s->design.varied[i].input);
+    }
+    for (uint32_t i = 0; i < s->keep.count; i++) s->names[kept_at(s) + i] = s->keep.kept[i].name;
+    for (uint32_t i = 0; i < FIGURES; i++) {
+        s->names[figures_at(s) + i] = figures[i];
+        s->units[figures_at(s) + i] = units[i];
+    }
+    return tell_apart(&s->arena, s->names, count, of_runs, err) &&
+           tell_apart(&s->arena, s->row_names, s->row_count, of_rows, err);
+}
+
+// ---- before ---------------------------------------------------------------------------------
+
+static bool choose_task(Sweep *s, tr_error *err)
+{
+    const char *what = s->options->what ? s->options->what : tasks[0].name;
+    char names[100] = "";
+    for (int i = 0; i < TASKS; i++) {
+        if (strcmp(what, tasks[i].name) == 0) return s->task = &tasks[i], true;
+        tr_list_name(names, sizeof names, tasks[i].name);
+    }
+    tr_fail(err, TR_USAGE, (Place){0}, "there is no '%.60s' to do: there are %s", what, names);
+    return false;
+}
+
+static bool open_sweep(Sweep *s, tr_error *err)
+{
+    const tr_sweep_options *o = s->options;
+    if (!choose_task(s, err)) return false;
+    s->system = tr_derive(s->model, s->derive, err);
+    s->plan = tr_plan_new(s->system, err);
+    if (!s->plan || !tr_design_make(&s->design, s->system, o, err) || !s->task->prepare(s, err))
+        return false;
+    const char *keep = o->keep ? o->keep : default_keep(s, err);
+    if (has_failed(err) ||
+        !tr_keep_make(&s->keep, keep, o->stop, s->row_names, s->row_count, &s->design, err))
+        return false;
+    s->block_count = (s->design.runs + s->block_size - 1) / s->block_size;
+    return name_columns(s, err);
+}
+
+static void close_sweep(Sweep *s)
+{
+    tr_keep_free(&s->keep);
+    tr_design_free(&s->design);
+    tr_plan_free(s->plan);
+    tr_system_free(s->system);
+    tr_arena_free(&s->arena);
+}
+
+// ---- writing --------------------------------------------------------------------------------
+
+typedef struct Writing {
+    Sweep *sweep;
+    Store *store; // NULL when there is none
+    tr_sweep_summary *summary;
+    double committed; // when
+} Writing;
+
+static void note(const Sweep *s, const Block *b, uint32_t i, tr_sweep_summary *summary)
+{
+    (void)s;
+    summary->done++;
+    if (!b->status[i]) return;
+    if (!summary->words[0] || b->run[i] < summary->first_failed) {
+        summary->first_failed = b->run[i];
+        snprintf(summary->words, sizeof summary->words, "%s", b->words[i] ? b->words[i] : "");
+    }
+    summary->failed++;
+}
+
+static bool tell(const Sweep *s, const Block *b, uint32_t i, tr_error *err)
+{
+    const tr_sweep_run run = {.number = b->run[i],
+                              .status = b->status[i],
+                              .is_stopped = b->is_stopped[i],
+                              .words = b->words[i] ? b->words[i] : "",
+                              .values = block_values(s, b, i),
+                              .seconds = b->seconds[i],
+                              .rows = b->rows[i].at,
+                              .row_count = b->rows[i].count};
+    for (size_t k = 0; k < s->options->sink_count; k++) {
+        const tr_sweep_sink *sink = &s->options->sinks[k];
+        if (sink->run && !sink->run(sink->owner, &run, err)) return false;
+    }
+    return true;
+}
+
+static bool write_block(void *owner, const Block *b, tr_error *err)
+{
+    Writing *w = owner;
+    if (w->store && !w->store->block(w->store, b, err)) return false;
+    for (uint32_t i = 0; i < b->count; i++) {
+        note(w->sweep, b, i, w->summary);
+        if (!tell(w->sweep, b, i, err)) return false;
+    }
+    return true;
+}
+
+static bool pause_writing(void *owner, tr_error *err)
+{
+    Writing *w = owner;
+    const tr_sweep_options *o = w->sweep->options;
+    const tr_sweep_summary *s = w->summary;
+    const double now = seconds_now();
+    if (w->store && w->store->commit && now >= w->committed + 1) {
+        w->committed = now;
+        if (!w->store->commit(w->store, err)) return false;
+    }
+    if (!o->progress || o->progress(o->owner, s->done, s->failed, s->runs)) return true;
+    w->summary->interrupted = true;
+    return false;
+}
+
+static bool begin_sinks(const Sweep *s, tr_error *err)
+{
+    for (size_t i = 0; i < s->options->sink_count && !has_failed(err); i++) {
+        const tr_sweep_sink *sink = &s->options->sinks[i];
+        if (sink->begin)
+            sink->begin(sink->owner, s->design.runs, s->names, s->units, s->column_count, err);
+    }
+    return !has_failed(err);
+}
+
+Store *tr_store_open(const Sweep *s, const char *path, tr_error *err)
+{
+    if (ends_with(path, ".db")) return tr_runs_database_open(s, path, err);
+    if (s->options->record && !s->options->sink_count) {
+        tr_fail(err, TR_USAGE, (Place){0},
+                "rows of runs go to a .db file; '%.200s' has the table of runs alone", path);
+        return NULL;
+    }
+    if (ends_with(path, ".csv") || strcmp(path, "-") == 0 || !strchr(path, '.'))
+        return tr_table_open(s, path, err);
+    tr_fail(err, TR_USAGE, (Place){0}, "results go to a .db or .csv file, not to '%.200s'", path);
+    return NULL;
+}
+
+static void run_all(Sweep *s, tr_sweep_summary *summary, tr_error *err)
+{
+    const char *output = s->options->output;
+    Writing w = {.sweep = s, .summary = summary, .committed = seconds_now()};
+    const Writer writer = {write_block, pause_writing, &w};
+    if (output) w.store = tr_store_open(s, output, err);
+    if (has_failed(err)) return;
+    if (w.store) summary->before = summary->done = w.store->done, summary->failed = w.store->failed;
+    if (begin_sinks(s, err))
+        tr_pool_run(s, w.store ? w.store->is_done : NULL, s->options->jobs, &writer, err);
+    if (w.store) w.store->close(w.store, err);
+}
+
+bool tr_sweep(const tr_model *model, const tr_derive_options *derive,
+              const tr_sweep_options *options, tr_sweep_summary *summary, tr_error *err)
+{
+    tr_error local = {0};
+    tr_sweep_summary unused;
+    if (!err) err = &local;
+    if (!summary) summary = &unused;
+    *summary = (tr_sweep_summary){0};
+    tr_sweep_options o = tr_sweep_defaults();
+    if (!model || !tr_take_options(&o, sizeof o, options, "tr_sweep_defaults", err)) return false;
+    const double started = seconds_now();
+    Sweep s = {.options = &o, .model = model, .derive = derive};
+    if (open_sweep(&s, err)) {
+        summary->runs = s.design.runs;
+        run_all(&s, summary, err);
+    }
+    close_sweep(&s);
+    summary->seconds = seconds_now() - started;
+    return !has_failed(err);
+}

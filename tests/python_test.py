@@ -1,0 +1,491 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""The Python module, quickly: what it gives is what the program writes, to the bit.
+
+    tests/python_test.py TRUNDLE ROOT       with PYTHONPATH where the built package is
+"""
+
+import copy
+import csv
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import unittest
+import warnings
+
+import trundle
+
+try:
+    import numpy
+except ImportError:
+    numpy = None
+
+TRUNDLE, ROOT = sys.argv[1:3]
+PENDULUM = """trundle: 1
+parameters: {l: {value: 0.5, min: 0.1, unit: m, doc: length}, m: 1}
+inputs: {push: {value: 0, unit: N m}}
+bodies:
+  rod:
+    joint: {type: revolute, axis: "0, 1, 0", coordinate: a}
+    mass: m
+    com: 0, 0, -l
+roles: {a: {torque: push}}
+initial: {a: 2}
+"""
+
+
+def model_path(name):
+    return os.path.join(ROOT, "models", name + ".yaml")
+
+
+def bicycle(**options):
+    return trundle.load(model_path("bicycle"), case="turn", **options)
+
+
+def plain(numbers):
+    return memoryview(numbers).tolist()
+
+
+class Models(unittest.TestCase):
+    def test_what_there_is(self):
+        m = bicycle(set={"speed0": 5})
+        self.assertEqual(m.parameters["m0"], 85)
+        self.assertEqual((m.parameters["m0"].unit, m.parameters["m0"].max), ("kg", 250))
+        self.assertEqual(m.parameters["speed0"], 5)
+        self.assertEqual(m.parameters["m0"].doc, "frame and rider")
+        self.assertIn("steer_torque", m.inputs)
+        self.assertEqual(m.columns[0], "t")
+        self.assertEqual(m.units["t"], "s")
+        self.assertIn("3 degrees of freedom", m.check())
+        self.assertEqual(m.counts()["bodies"], 4)
+        self.assertEqual(m.outputs["vdot"], (9, 1))
+        self.assertEqual(m.initial["frame.x"], 0)
+        self.assertIn("bicycle", repr(m))
+        self.assertIn("<pre>", m._repr_html_())
+
+    def test_variants(self):
+        m = trundle.parse(PENDULUM)
+        n = m.variant(set={"l": "0.3 + 0.1"})
+        self.assertEqual((m.parameters["l"], n.parameters["l"]), (0.5, 0.4))
+        self.assertNotEqual(plain(m.simulate(end=1)["a"]), plain(n.simulate(end=1)["a"]))
+
+    def test_schema(self):
+        self.assertIn("properties", trundle.schema())
+
+    def test_copies(self):
+        m = bicycle(set={"speed0": 5})
+        want = plain(m.simulate(end=0.2, warn=False)["roll"])
+        for other in copy.copy(m), copy.deepcopy(m), pickle.loads(pickle.dumps(m)):
+            self.assertEqual(plain(other.simulate(end=0.2, warn=False)["roll"]), want)
+
+    def test_pickled_beside_its_tables(self):
+        with tempfile.TemporaryDirectory() as folder:
+            with open(os.path.join(folder, "f.csv"), "w", encoding="utf-8") as file:
+                file.write("a,b\n0,1\n1,3\n")
+            with open(os.path.join(folder, "m.yaml"), "w", encoding="utf-8") as file:
+                file.write("trundle: 1\ntables: {f: {file: f.csv, x: a, value: b}}\n"
+                           "parameters: {k: f(0.5)}\nbodies: {a: {mass: 1}}\n")
+            m = trundle.load(os.path.join(folder, "m.yaml"))
+            self.assertEqual(pickle.loads(pickle.dumps(m)).parameters["k"], 2)
+
+
+class Errors(unittest.TestCase):
+    def check(self, kind, words, call, *args, **named):
+        with self.assertRaises(kind) as caught:
+            call(*args, **named)
+        self.assertIn(words, str(caught.exception))
+        return caught.exception
+
+    def test_places(self):
+        error = self.check(trundle.InvalidModel, "must be a map", trundle.parse,
+                           "trundle: 1\nbodies:\n  a: {joint: foo}\n")
+        self.assertEqual((error.line, error.column, error.file), (3, 14, None))
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "bad.yaml")
+            with open(path, "w", encoding="utf-8") as file:
+                file.write("trundle: 1\nbodys: 2\n")
+            error = self.check(trundle.InvalidModel, "unknown key 'bodys'", trundle.load, path)
+            self.assertEqual((error.file, error.line), (path, 2))
+            self.assertTrue(str(error).startswith(path + ":2:"))
+            again = pickle.loads(pickle.dumps(error))
+            self.assertEqual((str(again), again.line), (str(error), 2))
+
+    def test_kinds(self):
+        self.check(trundle.FileError, "nowhere.yaml", trundle.load, "nowhere.yaml")
+        self.check(OSError, "nowhere.yaml", trundle.load, "nowhere.yaml")
+        self.check(trundle.UsageError, "did you mean 'turn'", trundle.load, model_path("bicycle"),
+                   case="tur")
+        self.check(trundle.UsageError, "did you mean 'speed0'", bicycle, set={"sped0": 1})
+        self.check(trundle.Error, "0.1", trundle.parse, PENDULUM, set={"l": 0.01})
+        m = trundle.parse(PENDULUM)
+        self.check(trundle.UsageError, "method 'leapfrog'", m.simulate, method="leapfrog")
+        self.check(TypeError, "there is no option 'stepp'", m.open, stepp=1)
+        self.check(TypeError, "step", m.open, step="x")
+        self.check(KeyError, "did you mean 'a'", lambda: m.simulate(end=0.1)["aa"])
+        self.check(KeyError, "did you mean 'push'", lambda: m.inputs["psh"])
+        self.check(ValueError, "zero", trundle.parse, "a\0b")
+        self.check(TypeError, "", trundle.load, b"bytes")
+        self.check(TypeError, "", trundle.load, 3)
+
+    def test_run_that_fails(self):
+        m = trundle.load(model_path("parallelogram"), case="over")
+        with self.assertRaises(trundle.Failed) as caught:
+            m.simulate(end=5, warn=False)
+        self.assertIn("change their rank", str(caught.exception))
+        self.assertGreater(len(caught.exception.result), 1)
+        s = m.open(method="erk")
+        self.check(trundle.Failed, "rank", s.advance, 5)
+        self.assertIsInstance(s.failure, trundle.Failed)
+        self.check(trundle.Failed, "rank", lambda: s["t"])
+        s.reset()
+        self.assertIsNone(s.failure)
+
+
+class Results(unittest.TestCase):
+    def test_bits_of_the_program(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "run.csv")
+            subprocess.run([TRUNDLE, "simulate", model_path("bicycle"), "--case", "turn", "--end",
+                            "1", "-o", path, "-q"], check=True)
+            with open(path, newline="", encoding="utf-8") as file:
+                rows = list(csv.reader(file))
+            r = bicycle().simulate(end=1, warn=False)
+            r.to_csv(os.path.join(folder, "own.csv"))
+            with open(os.path.join(folder, "own.csv"), newline="", encoding="utf-8") as file:
+                own = list(csv.reader(file))
+        self.assertEqual(list(r.columns), rows[0])
+        self.assertEqual(own[0], rows[0])
+        for name, column in zip(rows[0], zip(*rows[1:])):
+            self.assertEqual(plain(r[name]), [float(x) for x in column], name)
+        self.assertEqual([[float(x) for x in row] for row in own[1:]],
+                         [[float(x) for x in row] for row in rows[1:]])
+
+    def test_how_it_went(self):
+        r = bicycle().simulate(end=0.5, warn=False)
+        self.assertEqual(len(r), 6)
+        self.assertEqual(r.summary["rows"], 6)
+        self.assertLess(r.summary["energy_error"], 1e-10)
+        self.assertEqual(r.certificate["case"], "turn")
+        self.assertEqual(plain(r.t)[-1], 0.5)
+        self.assertEqual(r.units["t"], "s")
+        self.assertEqual(plain(r["roll", "t"][1]), plain(r.t))
+        self.assertIn("roll", r)
+        self.assertEqual(list(dict(r)), list(r.columns))
+        again = pickle.loads(pickle.dumps(r))
+        self.assertEqual(plain(again.array), plain(r.array))
+        self.assertEqual(again.certificate, r.certificate)
+
+    def test_report(self):
+        r = trundle.parse(PENDULUM).simulate(end=0.5)
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "run.html")
+            try:
+                r.report(path)
+            except trundle.Error as error:
+                self.skipTest(str(error))
+            with open(path, encoding="utf-8") as file:
+                self.assertIn("<html", file.read())
+        self.assertTrue(r._repr_html_().startswith("<iframe srcdoc="))
+
+    def test_warnings(self):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            bicycle(set={"speed0": 5}).simulate(end=1)
+        self.assertIn("would lift off", str(caught[0].message))
+
+    def test_control(self):
+        m = trundle.parse(PENDULUM)
+        seen = []
+
+        def hold(now):
+            seen.append(now.t)
+            now.u["push"] = -5 * now["a"] - now["a'"] if "a'" in now.columns else -5 * now["a"]
+            return None
+
+        r = m.simulate(end=1, control=hold, sample=0.25)
+        self.assertEqual(seen, [0, 0.25, 0.5, 0.75, 1])
+        self.assertNotEqual(plain(r["a"]), plain(m.simulate(end=1)["a"]))
+        r = m.simulate(end=1, control=lambda now: now.t < 0.5, sample=0.25)
+        self.assertTrue(r.summary["interrupted"])
+        with self.assertRaises(ZeroDivisionError):
+            m.simulate(end=1, control=lambda now: 1 / 0)
+        with self.assertRaises(KeyError):
+            m.simulate(end=1, control=lambda now: now["b"])
+        with self.assertRaises(KeyError):
+            m.simulate(end=1, control=lambda now: now.u.update(pull=1))
+        kept = []
+        m.simulate(end=1, control=lambda now: kept.append(now))
+        with self.assertRaises(RuntimeError):
+            kept[0]["a"]
+
+
+class Runs(unittest.TestCase):
+    def test_steps(self):
+        m = bicycle()
+        s = m.open(method="rk4", step=0.001)
+        s.u["steer_torque"] = 1
+        self.assertEqual(s.u["steer_torque"], 1)
+        for _ in range(100):
+            s.step(0.01)
+        other = m.open(method="rk4", step=0.001)
+        other.set("steer_torque", 1)
+        other.advance(1)
+        self.assertEqual(s.t, 1)
+        self.assertEqual(plain(s.row), plain(other.row))
+        self.assertEqual(s["roll"], plain(s.row)[m.columns.index("roll")])
+
+    def test_snapshots(self):
+        s = bicycle().open(method="rk4", step=0.001)
+        s.step(0.5)
+        k, row = s.save(), plain(s.row)
+        copies = [copy.copy(s), pickle.loads(pickle.dumps(s))]
+        s.step(0.25)
+        end = plain(s.row)
+        for other in copies:
+            self.assertEqual(plain(other.row), row)
+            other.step(0.25)
+            self.assertEqual(plain(other.row), end)
+        s.restore(k)
+        self.assertEqual(plain(s.row), row)
+        with self.assertRaises(trundle.UsageError):
+            s.restore(k[:10])
+        with self.assertRaises(trundle.UsageError):
+            trundle.parse(PENDULUM).open(method="rk4").restore(k)
+
+    def test_setting(self):
+        s = trundle.parse(PENDULUM).open()
+        s.set("l", 1.0)
+        self.assertEqual(s.get("l"), 1)
+        s.set("initial.a", 1)
+        s.reset()
+        self.assertEqual(s["a"], 1)
+        with self.assertRaises(trundle.UsageError) as caught:
+            s.set("ll", 1)
+        self.assertIn("did you mean 'l'", str(caught.exception))
+        with self.assertRaises(trundle.UsageError):
+            s.u["pusch"] = 1
+        with self.assertRaises(KeyError):
+            s["b"]
+        with self.assertRaises(trundle.UsageError):
+            s.advance(-1)
+
+    def test_threads(self):
+        """Runs of one model in several threads, and one run in several."""
+        m = bicycle()
+        alone = m.open(method="rk4", step=0.001)
+        alone.advance(0.3)
+        want, got = plain(alone.row), []
+
+        def go():
+            s = m.open(method="rk4", step=0.001)
+            s.advance(0.3)
+            got.append(plain(s.row))
+
+        shared = m.open(method="rk4", step=0.001)
+
+        def go_together():
+            for _ in range(100):
+                shared.step(0.001)
+                shared["roll"]
+
+        threads = [threading.Thread(target=f) for f in (go, go, go, go_together, go_together,
+                                                        go_together)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(got, [want] * 3)
+        self.assertAlmostEqual(shared.t, 0.3, 12)
+        self.assertEqual(plain(shared.row), want)
+
+
+class Batches(unittest.TestCase):
+    def test_bits_of_runs(self):
+        m = bicycle()
+        speeds = [4 + 0.1 * i for i in range(30)]
+        b = m.batch(30, set={"speed0": speeds}, step=0.002, threads=3)
+        b.u["steer_torque"] = [0.01 * i for i in range(30)]
+        b.advance(0.3)
+        got = plain(b.read())
+        for i in (0, 11, 29):
+            s = m.open(method="rk4", step=0.002)
+            s.set("speed0", speeds[i])
+            s.reset()
+            s.u["steer_torque"] = 0.01 * i
+            s.advance(0.3)
+            self.assertEqual(got[i], plain(s.row))
+        self.assertEqual(plain(b["roll"]), [row[m.columns.index("roll")] for row in got])
+        b.reset([i == 3 for i in range(30)])
+        self.assertEqual(plain(b["t"])[2:4], [0.3, 0])
+        b.step(0.1)
+        self.assertEqual(plain(b["t"])[2:4], [0.4, 0.4])
+        self.assertEqual(b.failures, {})
+
+    def test_refusals(self):
+        b = trundle.parse(PENDULUM).batch(3)
+        for bad in (lambda: b.set("push", [1, 2]), lambda: b.reset([1]), lambda: b.read(["b"]),
+                    lambda: trundle.parse(PENDULUM).batch(0),
+                    lambda: trundle.parse(PENDULUM).batch(3, method="bdf"),
+                    lambda: b.set("pusch", 1), lambda: b.advance(-1)):
+            with self.assertRaises((ValueError, KeyError)):
+                bad()
+
+    @unittest.skipUnless(numpy, "there is no NumPy")
+    def test_arrays(self):
+        m = trundle.parse(PENDULUM)
+        b = m.batch(8)
+        out = numpy.empty((8, 2))
+        b.set("push", numpy.arange(8, dtype=numpy.float32))
+        b.step(0.1)
+        self.assertIs(b.read(["a", "t"], out=out), out)
+        self.assertTrue((out[:, 0] == b["a"]).all() and (out[:, 1] == 0.1).all())
+        with self.assertRaises(ValueError):
+            b.read(["a"], out=out)
+        r = m.simulate(end=1)
+        self.assertIsInstance(r["a"], numpy.ndarray)
+        self.assertFalse(r["a"].flags.owndata)  # uncopied
+        self.assertEqual(r.array.shape, (len(r), len(r.columns)))
+
+
+class Studies(unittest.TestCase):
+    def test_linear(self):
+        m = trundle.parse(PENDULUM, set={"l": 0.5}).variant()
+        l = m.linearise()
+        self.assertEqual(len(l.states), 2)
+        self.assertEqual(memoryview(l.A).shape, (2, 2))
+        self.assertIn("A", l.text)
+        d = m.linearise(step=0.1)
+        self.assertNotEqual(plain(d.A), plain(l.A))
+        self.assertEqual(len(l.eigenvalues), 2)
+
+    def test_locus(self):
+        m = trundle.load(model_path("bicycle"), case="straight")
+        s = m.locus("speed0", 4, 6, 0.5)
+        self.assertEqual(len(s.values), 5)
+        self.assertIn("weave", " ".join(s.modes))
+
+    def test_steady(self):
+        m = trundle.load(model_path("bicycle"), case="circle")
+        s = m.steady(hold={"roll": -0.1})
+        self.assertIn("initial", s.fragment)
+        self.assertLess(s["steer"], 0.5)
+        there = m.variant(with_=s)
+        self.assertAlmostEqual(there.open()["roll"], -0.1, 12)
+        self.assertEqual(there.initial["steer"], s["steer"])
+        f = m.steady(sweep="roll=-0.05:-0.2:0.05")
+        self.assertEqual(len(f["speed"]), f.rows)
+
+    def test_lqr(self):
+        m = trundle.load(model_path("segway"), case="fall", set={"pitch0": 0})
+        k = m.lqr(["left", "right"], q={"way": 20})
+        self.assertEqual(memoryview(k.K).shape, (2, len(k.states)))
+        self.assertLess(max(x.real for x in k.after), 0.0)
+        m = trundle.load(model_path("segway"), case="fall", with_=k)
+        self.assertLess(abs(plain(m.simulate(warn=False)["pitch"])[-1]), 0.1)
+
+    def test_settle(self):
+        m = trundle.load(model_path("car_on_hills"))
+        hold = {"chassis.x": 1, "chassis.y": 0.2, "chassis.yaw": 0.3}
+        pose = m.settle(hold)
+        self.assertAlmostEqual(pose["chassis.x"], 1)
+        s = m.settler(list(hold))
+        poses = s.poses([[1, 0.2, 0.3], [1.1, 0.2, 0.3]])
+        self.assertAlmostEqual(plain(poses)[0][s.columns.index("chassis.z")], pose["chassis.z"], 9)
+
+    def test_fit(self):
+        m = trundle.parse(PENDULUM)
+        data = m.variant(set={"l": 0.7}).simulate(end=2, every=0.1)
+        f = m.fit({"t": data.t, "a": data["a"]}, "l")
+        self.assertAlmostEqual(f["l"], 0.7, 6)
+        self.assertIn("l", f.fragment)
+        self.assertEqual(len(f.points), len(data))
+
+    def test_equations(self):
+        m = trundle.load(model_path("cart_pole"))
+        try:
+            text = m.equations("M", "text")
+        except trundle.Failed as error:
+            self.skipTest(str(error))
+        self.assertIn("M[1,2] = l*m*cos(angle)", text)
+        self.assertIn("\\cos", m.equations("M", "latex"))
+        self.assertIn("cart", m.explain())
+
+    def test_sympy(self):
+        try:
+            import sympy
+        except ImportError:
+            self.skipTest("there is no SymPy")
+        m = trundle.load(model_path("cart_pole"))
+        mass, l, angle = sympy.symbols("m l angle")
+        self.assertEqual(m.equations("M")[0, 1], l * mass * sympy.cos(angle))
+
+    def test_functions(self):
+        m = trundle.parse(PENDULUM)
+        f = m.function("M c")
+        self.assertEqual(plain(f(l=2)["M"]), [[4]])
+        df = m.function("M", by="l m")
+        self.assertEqual(df.by, ("l", "m"))
+        self.assertEqual(plain(df(l=3, m=2)), [[12, 9]])
+        rows = [list(f.start), list(f.start)]
+        rows[1][f.inputs.index("l")] = 2
+        flat = [x for row in rows for x in row]
+        self.assertEqual([row[0] for row in plain(f.many(flat))], [0.25, 4])
+        with self.assertRaises(KeyError):
+            f(ll=1)
+        with self.assertRaises(trundle.UsageError):
+            m.function("M", by="ll")
+
+    def test_export(self):
+        with tempfile.TemporaryDirectory() as folder:
+            trundle.parse(PENDULUM).export("c", folder, name="pendulum")
+            self.assertIn("pendulum.c", os.listdir(folder))
+
+
+class Interrupts(unittest.TestCase):
+    def test_long_calls(self):
+        """A signal ends what would take minutes; what was recorded is kept."""
+        m = bicycle()
+        s = m.open(method="rk4", step=1e-5)
+        b = m.batch(8, step=1e-5)
+        many = m.batch(300, step=1e-5, threads=2)
+
+        def simulate():
+            m.simulate(end=2000, method="rk4", step=1e-5, warn=False)
+
+        for call in (simulate, lambda: s.advance(3000), lambda: b.advance(3000),
+                     lambda: many.advance(3000)):
+            timer = threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT))
+            timer.start()
+            start = time.monotonic()
+            with self.assertRaises(KeyboardInterrupt) as caught:
+                call()
+            self.assertLess(time.monotonic() - start, 30)
+            timer.join()
+        s.step(0.001)  # goes on
+        b.advance(max(plain(b["t"])))
+        self.assertIsNone(getattr(caught.exception, "result", None))
+
+    def test_others_go_on(self):
+        """Another thread of Python counts while a long call is made."""
+        m, ticks, over = bicycle(), [], threading.Event()
+
+        def count():
+            while not over.wait(0.005):
+                ticks.append(time.monotonic())
+
+        thread = threading.Thread(target=count)
+        thread.start()
+        m.simulate(end=2, method="rk4", step=1e-4, warn=False)
+        m.open(method="rk4", step=1e-4).advance(2)
+        over.set()
+        thread.join()
+        self.assertGreater(len(ticks), 5)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1] + sys.argv[3:])

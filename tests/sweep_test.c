@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: Apache-2.0
+// Many runs of one model: which there are, what they give, and that nothing changes that.
+#include "runs.h"
+#include "sweep/sample.h"
+#include "sweep/sweep.h"
+
+#include "sim/normal.h"
+
+#include <sys/resource.h>
+
+// ---- samples --------------------------------------------------------------------------------
+
+static void shuffles_every_number_to_a_place_of_its_own(void **state)
+{
+    (void)state;
+    static const uint64_t counts[] = {1, 2, 3, 7, 64, 65, 1000, 4097};
+    for (size_t k = 0; k < sizeof counts / sizeof *counts; k++) {
+        const uint64_t n = counts[k];
+        bool *is_taken = calloc(n, sizeof *is_taken);
+        uint64_t moved = 0;
+        for (uint64_t i = 0; i < n; i++) {
+            const uint64_t at = tr_shuffled(7 + k, i, n);
+            assert_true(at < n && !is_taken[at]);
+            is_taken[at] = true, moved += at != i;
+        }
+        assert_true(n < 64 || moved > n * 9 / 10);
+        free(is_taken);
+    }
+}
+
+// In each of n parts one; and two names are as good as independent: of 1000 samples the correlation
+// has a deviation of 0.03.
+static void draws_latin_hypercubes(void **state)
+{
+    (void)state;
+    enum { N = 1000 };
+    int parts[2][N] = {{0}};
+    double sum = 0, squares[2] = {0};
+    for (uint64_t i = 0; i < N; i++) {
+        double u[2];
+        for (int k = 0; k < 2; k++) {
+            u[k] = tr_stratified(1, k ? "b" : "a", 3, i, N);
+            assert_true(u[k] > 0 && u[k] < 1);
+            parts[k][(int)(u[k] * N)]++;
+            squares[k] += (u[k] - 0.5) * (u[k] - 0.5);
+        }
+        sum += (u[0] - 0.5) * (u[1] - 0.5);
+        assert_true(tr_stratified(1, "a", 3, i, N) == u[0]);
+        assert_true(tr_stratified(2, "a", 3, i, N) != u[0]);
+        assert_true(tr_stratified(1, "a", 4, i, N) != u[0]);
+    }
+    for (int i = 0; i < N; i++) assert_true(parts[0][i] == 1 && parts[1][i] == 1);
+    assert_true(fabs(sum) / sqrt(squares[0] * squares[1]) < 0.12); // 4 deviations
+    assert_close(squares[0] / N, 1.0 / 12, 1e-3);
+}
+
+// ---- a sweep, and what came of it -----------------------------------------------------------
+
+typedef struct Found {
+    size_t runs, columns, count;
+    const char *names[100];
+    double *values; // by run
+    char (*words)[200];
+    bool *is_stopped, *is_there;
+    double **rows;
+    size_t *row_count;
+} Found;
+
+static bool begin_found(void *owner, size_t runs, const char *const *names,
+                        const char *const *units, size_t count, tr_error *err)
+{
+    Found *f = owner;
+    (void)units, (void)err;
+    assert_true(count <= 100);
+    *f = (Found){.runs = runs, .columns = count};
+    for (size_t i = 0; i < count; i++) f->names[i] = strdup(names[i]);
+    f->values = calloc(runs * count, sizeof *f->values);
+    f->words = calloc(runs, sizeof *f->words);
+    f->is_stopped = calloc(runs, 1), f->is_there = calloc(runs, 1);
+    f->rows = calloc(runs, sizeof *f->rows), f->row_count = calloc(runs, sizeof *f->row_count);
+    return true;
+}
+
+static bool add_found(void *owner, const tr_sweep_run *run, tr_error *err)
+{
+    Found *f = owner;
+    (void)err;
+    assert_true(run->number < f->runs && !f->is_there[run->number]);
+    f->is_there[run->number] = true, f->count++;
+    f->is_stopped[run->number] = run->is_stopped;
+    memcpy(f->values + run->number * f->columns, run->values, f->columns * sizeof(double));
+    snprintf(f->words[run->number], 200, "%s", run->words);
+    assert_true((run->status != TR_OK) == (run->words[0] != 0));
+    return true;
+}
+
+static void free_found(Found *f)
+{
+    for (size_t i = 0; i < f->columns; i++) free((char *)f->names[i]);
+    free(f->values), free(f->words), free(f->is_stopped), free(f->is_there);
+    free(f->rows), free(f->row_count);
+}
+
+static size_t place_of(const Found *f, const char *name)
+{
+    for (size_t i = 0; i < f->columns; i++)
+        if (strcmp(f->names[i], name) == 0) return i;
+    fail_msg("there is no column %s", name);
+    return 0;
+}
+
+static double value(const Found *f, size_t run, const char *name)
+{
+    return f->values[run * f->columns + place_of(f, name)];
+}
+
+static Found sweep(const char *model, const char *case_name, tr_sweep_options *o)
+{
+    Found f = {0};
+    tr_error err = {0};
+    const tr_sweep_sink sink = {begin_found, add_found, &f};
+    tr_model *m = tr_model_read(model, &err);
+    tr_derive_options how = tr_derive_defaults();
+    how.case_name = case_name;
+    o->sinks = &sink, o->sink_count = 1;
+    if (!tr_sweep(m, &how, o, NULL, &err)) fail_msg("%s", err.text);
+    tr_model_free(m);
+    assert_int_equal(f.count, f.runs);
+    return f;
+}
+
+static const char bicycle_file[] = MODELS_DIR "/bicycle.yaml";
+
+static tr_sweep_options bicycles(const char *const *vary, size_t count, const char *method)
+{
+    tr_sweep_options o = tr_sweep_defaults();
+    o.vary = vary, o.vary_count = count, o.method = method;
+    o.step = 5e-3, o.end = 2, o.every = 0.1;
+    o.keep =
+        "final(roll), max(abs(roll)), min(steer), mean(roll), rms(roll), fell=time(abs(roll) > "
+        "0.1), at(0.25, roll), at(0.3, roll), final(lambda.rear.normal), final(m0*roll)";
+    return o;
+}
+
+// ---- what is kept, against runs of tr_simulate ------------------------------------------------
+
+typedef struct Rows {
+    double t[100], roll[100], steer[100], normal;
+    size_t count, roll_at, steer_at, normal_at;
+} Rows;
+
+static bool begin_rows(void *owner, const char *const *names, const char *const *units,
+                       size_t count, tr_error *err)
+{
+    Rows *r = owner;
+    (void)units, (void)err;
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(names[i], "roll") == 0) r->roll_at = i;
+        if (strcmp(names[i], "steer") == 0) r->steer_at = i;
+        if (strcmp(names[i], "lambda.rear.normal") == 0) r->normal_at = i;
+    }
+    return true;
+}
+
+static bool add_row(void *owner, const double *row, tr_error *err)
+{
+    Rows *r = owner;
+    (void)err;
+    r->t[r->count] = row[0], r->roll[r->count] = row[r->roll_at];
+    r->steer[r->count] = row[r->steer_at], r->normal = row[r->normal_at];
+    r->count++;
+    return true;
+}
+
+static Rows bicycle_run(double m0, double speed, const tr_sweep_options *like, tr_summary *summary)
+{
+    Rows rows = {0};
+    tr_error err = {0};
+    char text[2][40];
+    snprintf(text[0], 40, "%.17g", m0), snprintf(text[1], 40, "%.17g", speed);
+    const tr_setting settings[] = {{"m0", text[0]}, {"speed0", text[1]}};
+    tr_derive_options how = tr_derive_defaults();
+    how.case_name = "free", how.settings = settings, how.setting_count = 2;
+    tr_model *model = tr_model_read(bicycle_file, &err);
+    tr_system *system = tr_derive(model, &how, &err);
+    const tr_sink sink = {begin_rows, add_row, NULL, &rows};
+    tr_simulate_options o = tr_simulate_defaults(system);
+    o.method = like->method, o.step = like->step, o.end = like->end, o.every = like->every;
+    o.sinks = &sink, o.sink_count = 1;
+    tr_simulate(system, &o, summary, &err);
+    tr_system_free(system);
+    tr_model_free(model);
+    return rows;
+}
+
+// Of rows, as the reference says they are reduced; every number to the last bit but for sums
+static void compare_with_run(const Found *f, size_t run, const Rows *r, double m0)
+{
+    double most = 0, least = (double)INFINITY, mean = 0, square = 0, fell = (double)NAN;
+    for (size_t i = 0; i < r->count; i++) {
+        most = fmax(most, fabs(r->roll[i])), least = fmin(least, r->steer[i]);
+        if (isnan(fell) && fabs(r->roll[i]) > 0.1) fell = r->t[i];
+        if (i) mean += 0.05 * (r->roll[i - 1] + r->roll[i]);
+        if (i) square += 0.05 * (r->roll[i - 1] * r->roll[i - 1] + r->roll[i] * r->roll[i]);
+    }
+    const size_t last = r->count - 1;
+    assert_true(value(f, run, "final(roll)") == r->roll[last]);
+    assert_true(value(f, run, "final(m0*roll)") == m0 * r->roll[last]);
+    assert_true(value(f, run, "max(abs(roll))") == most);
+    assert_true(value(f, run, "min(steer)") == least);
+    assert_close(value(f, run, "fell"), fell, 0);
+    assert_close(value(f, run, "mean(roll)"), mean / 2, 1e-14);
+    assert_close(value(f, run, "rms(roll)"), sqrt(square / 2), 1e-14);
+    assert_close(value(f, run, "at(0.25,roll)"), (r->roll[2] + r->roll[3]) / 2, 1e-14);
+    assert_true(value(f, run, "at(0.3,roll)") == r->roll[3]);
+    assert_true(value(f, run, "final(lambda.rear.normal)") == r->normal);
+}
+
+static void keeps_what_runs_are(void **state)
+{
+    (void)state;
+    static const char *const methods[] = {"rk4", "lie", "erk", "bdf", "pece"};
+    static const char *const vary[] = {"m0=70:80:5", "speed0=4.2, 5"};
+    for (size_t k = 0; k < sizeof methods / sizeof *methods; k++) {
+        tr_sweep_options o = bicycles(vary, 2, methods[k]);
+        Found f = sweep(bicycle_file, "free", &o);
+        assert_int_equal(f.runs, 6);
+        for (size_t i = 0; i < f.runs; i++) {
+            tr_summary summary = {0};
+            const double m0 = 70 + 5 * (double)(i / 2), speed = i % 2 ? 5 : 4.2;
+            const Rows r = bicycle_run(m0, speed, &o, &summary);
+            assert_int_equal(r.count, 21);
+            assert_true(value(&f, i, "m0") == m0 && value(&f, i, "speed0") == speed);
+            compare_with_run(&f, i, &r, m0);
+            assert_true(value(&f, i, "t") == 2 && value(&f, i, "rows") == 21);
+            assert_true(value(&f, i, "steps") == (double)summary.steps);
+            assert_true(value(&f, i, "energy_error") == summary.energy_error);
+            assert_true(value(&f, i, "position_error") == summary.position_error);
+            assert_true(value(&f, i, "velocity_error") == summary.velocity_error);
+            assert_true(value(&f, i, "chart_changes") == (double)summary.chart_changes);
+        }
+        free_found(&f);
+    }
+}
+
+// ---- the same, whoever works ------------------------------------------------------------------
+
+static void gives_the_same_with_any_threads(void **state)
+{
+    (void)state;
+    static const char *const vary[] = {"m0~normal(80, 4)", "speed0=3, 4.5",
+                                       "roll_rate0~uniform(0.1, 0.9)"};
+    tr_sweep_options o = bicycles(vary, 3, "rk4");
+    o.samples = 150, o.seed = 5, o.stop = "abs(roll) > 0.3";
+    o.jobs = 1;
+    Found one = sweep(bicycle_file, "free", &o);
+    assert_int_equal(one.runs, 300);
+    o.jobs = 3;
+    Found three = sweep(bicycle_file, "free", &o);
+    size_t stopped = 0;
+    assert_memory_equal(one.values, three.values, one.runs * one.columns * sizeof(double));
+    for (size_t i = 0; i < one.runs; i++) {
+        assert_string_equal(one.words[i], three.words[i]);
+        assert_true(one.is_stopped[i] == three.is_stopped[i]);
+        stopped += one.is_stopped[i];
+        if (one.is_stopped[i]) assert_true(fabs(value(&one, i, "final(roll)")) > 0.3);
+        if (one.is_stopped[i]) assert_true(value(&one, i, "t") < 2);
+    }
+    assert_true(stopped > 10 && stopped < 290);
+    free_found(&one);
+    free_found(&three);
+}
+
+// A parameter out of its range, one that a decision hangs from, a start that there is not
+static void keeps_failures_as_rows(void **state)
+{
+    (void)state;
+    static const char *const vary[] = {"m0=-100000, 80", "speed0=4.5, 5"};
+    tr_sweep_options o = bicycles(vary, 2, "rk4");
+    o.keep = "final(roll)";
+    Found f = sweep(bicycle_file, "free", &o);
+    assert_int_equal(f.runs, 4);
+    assert_true(f.words[0][0] && f.words[1][0] && !f.words[2][0] && !f.words[3][0]);
+    free_found(&f);
+}
+
+// ---- words ------------------------------------------------------------------------------------
+
+static void refuses_with_words(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *vary, *keep, *stop, *what, *words;
+        size_t samples;
+    } wrong[] = {
+        {"m0", NULL, NULL, NULL, "takes NAME=A:B:H, NAME=A,B,C", 0},
+        {"mass=1,2", NULL, NULL, NULL, "there is no parameter, input or initial value 'mass'", 0},
+        {"omega_x=1,2", NULL, NULL, NULL, "'omega_x'", 0},
+        {"m0=1:x:2", NULL, NULL, NULL, "from, to and step as numbers", 0},
+        {"m0=3:1:1", NULL, NULL, NULL, "upwards", 0},
+        {"m0=1:2:0", NULL, NULL, NULL, "positive", 0},
+        {"m0=1,,2", NULL, NULL, NULL, "a list is numbers", 0},
+        {"m0~gauss(1,2)", NULL, NULL, NULL, "uniform(A, B) or normal(MEAN, DEVIATION)", 0},
+        {"m0~normal(1)", NULL, NULL, NULL, "two numbers", 0},
+        {"m0~normal(1,-2)", NULL, NULL, NULL, "must not be negative", 0},
+        {"m0~uniform(2,1)", NULL, NULL, NULL, "not below", 0},
+        {"m0=1:1e12:1", NULL, NULL, NULL, "billion", 0},
+        {"m0=1,2", NULL, NULL, NULL, "nothing is drawn", 7},
+        {"m0=1,2", "roll", NULL, NULL, "it takes final(x)", 0},
+        {"m0=1,2", "last(roll)", NULL, NULL, "it takes final(x)", 0},
+        {"m0=1,2", "max(rol)", NULL, NULL, "'rol'", 0},
+        {"m0=1,2", "max(roll, steer)", NULL, NULL, "one formula", 0},
+        {"m0=1,2", "at(roll)", NULL, NULL, "a time and a formula", 0},
+        {"m0=1,2", "max(roll), max( roll)", NULL, NULL, "a column of this name", 0},
+        {"m0=1,2", "m0=max(roll)", NULL, NULL, "a column of this name", 0},
+        {"m0=1,2", NULL, "roll >", NULL, "--stop", 0},
+        {"m0=1,2", NULL, NULL, "dance", "there is no 'dance' to do", 0},
+    };
+    tr_error err = {0};
+    tr_model *model = tr_model_read(bicycle_file, &err);
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        tr_sweep_options o = tr_sweep_defaults();
+        o.vary = &wrong[i].vary, o.vary_count = 1, o.samples = wrong[i].samples;
+        o.keep = wrong[i].keep, o.stop = wrong[i].stop, o.what = wrong[i].what;
+        err = (tr_error){0};
+        if (tr_sweep(model, NULL, &o, NULL, &err) || !strstr(err.text, wrong[i].words))
+            fail_msg("%s: %s", wrong[i].words, err.text);
+        assert_int_equal(err.status, TR_USAGE);
+    }
+    tr_model_free(model);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(shuffles_every_number_to_a_place_of_its_own),
+        cmocka_unit_test(draws_latin_hypercubes),
+        cmocka_unit_test(keeps_what_runs_are),
+        cmocka_unit_test(gives_the_same_with_any_threads),
+        cmocka_unit_test(keeps_failures_as_rows),
+        cmocka_unit_test(refuses_with_words),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
