@@ -40,6 +40,12 @@ demo:
 	@echo "The numbers are in build/bicycle.csv, how the run went in build/bicycle.json, and"
 	@echo "the report, which any browser opens, is $(CURDIR)/build/bicycle.html"
 
+# A wheel, for pip install; build/python is the same as a folder for PYTHONPATH.
+python:
+	tools/setup python
+	$(MAKE) all
+	TRUNDLE_BUILD=$(CURDIR)/build /usr/bin/python3 python/backend.py build
+
 test:
 	tools/setup test
 	$(CONFIGURE) -B build

@@ -5,10 +5,13 @@
     tests/python_test.py TRUNDLE ROOT       with PYTHONPATH where the built package is
 """
 
+import contextlib
 import copy
 import csv
+import io
 import os
 import pickle
+import re
 import signal
 import subprocess
 import sys
@@ -323,7 +326,10 @@ class Batches(unittest.TestCase):
         b.reset([i == 3 for i in range(30)])
         self.assertEqual(plain(b["t"])[2:4], [0.3, 0])
         b.step(0.1)
-        self.assertEqual(plain(b["t"])[2:4], [0.4, 0.4])
+        self.assertEqual(plain(b.t)[2:4], [0.4, 0.1])
+        self.assertEqual(plain(b["t"])[2:4], [0.4, 0.1])
+        b.advance([0.5] * 30)
+        self.assertEqual(plain(b.t), [0.5] * 30)
         self.assertEqual(b.failures, {})
 
     def test_refusals(self):
@@ -444,6 +450,38 @@ class Studies(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             trundle.parse(PENDULUM).export("c", folder, name="pendulum")
             self.assertIn("pendulum.c", os.listdir(folder))
+
+
+class Documents(unittest.TestCase):
+    def test_blocks(self):
+        """Each block of docs/python.md runs."""
+        with open(os.path.join(ROOT, "docs/python.md"), encoding="utf-8") as file:
+            text = file.read()
+        blocks = re.findall(r"^```python\n(.*?)^```", text, re.M | re.S)
+        self.assertGreater(len(blocks), 8)
+        names, was, root = {}, os.getcwd(), os.path.abspath(ROOT)
+        with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            models = os.path.join(root, "models")
+            for name in os.listdir(models):
+                os.symlink(os.path.join(models, name), os.path.join(folder, name))
+            os.chdir(folder)
+            try:
+                for block in blocks:
+                    line = text[:text.index(block)].count("\n")
+                    with contextlib.redirect_stdout(io.StringIO()):
+                        exec(compile("\n" * line + block, "docs/python.md", "exec"), names)
+            finally:
+                os.chdir(was)
+
+    def test_help(self):
+        """Everything public is documented."""
+        for name in trundle.__all__:
+            thing = getattr(trundle, name)
+            self.assertTrue(thing.__doc__, name)
+            for member in vars(thing) if isinstance(thing, type) else ():
+                if not member.startswith("_") and callable(getattr(thing, member)):
+                    self.assertTrue(getattr(thing, member).__doc__, f"{name}.{member}")
 
 
 class Interrupts(unittest.TestCase):

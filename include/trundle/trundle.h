@@ -590,8 +590,10 @@ typedef struct tr_export_options {
     const char *name;     // of files and functions; NULL: as the model's file
     const char *fix;      // parameters that are to be numbers, "m,l"; "all"; NULL: none
     const char *outputs;  // those that are wanted, by their columns; NULL: all
-    const char *form;     // reduced: by the velocities that are independent at the start, and with
-                      // contacts as they are there; auto: the same, where contacts do not change
+    // reduced: by the velocities that are independent at the start, and with contacts as they are
+    // there; unreduced: both change as in a run, which is for c of double precision; auto, NULL:
+    // reduced, unless contacts may change or other velocities become independent in a run of its case
+    const char *form;
 } tr_export_options;
 void tr_export_fill(tr_export_options *options, size_t size);
 static inline tr_export_options tr_export_defaults(void)
@@ -770,7 +772,13 @@ typedef struct tr_sweep_options {
     const char *keep;
     const char *stop; // ends a run at the first row where it holds; NULL: nothing does
     size_t record;    // all rows of every so many-th run are kept; 0: of none
-    const char *what; // "simulate"; NULL is that
+    // "simulate" (NULL is that); or "steady", "settle": then a run is one row of what is found, and
+    // "linearise", of eigenvalues re1, im1, ... at the steady motion near the start
+    const char *what;
+    const char *free;         // of steady and linearise, as of tr_steady_options
+    const char *const *holds; // and of settle
+    size_t hold_count;
+    const char *by; // of settle
     // How runs go on, as of tr_simulate_options; NaN and NULL: as the case says
     double end, every;
     const char *method;

@@ -25,6 +25,8 @@ struct BatchObject {
     SystemObject *system;
     Part *parts;
     size_t part_count, count;
+    Pace *paces; // of each run
+    double *until;
     const void *how;
     Work work;
     Call call;
@@ -130,6 +132,12 @@ static PyObject *batch_new(PyTypeObject *type, PyObject *args, PyObject *keyword
     if (!self) return NULL;
     self->system = (SystemObject *)Py_NewRef(system);
     self->count = (size_t)n;
+    self->paces = calloc(self->count, sizeof *self->paces);
+    self->until = calloc(self->count, sizeof *self->until);
+    if (!self->paces || !self->until) {
+        Py_DECREF(self);
+        return PyErr_NoMemory();
+    }
     if (lock_new(&self->lock) && make_parts(self, (size_t)(threads < n ? threads : n), options))
         return (PyObject *)self;
     Py_DECREF(self);
@@ -141,6 +149,8 @@ static void batch_dealloc(PyObject *object)
     BatchObject *self = (BatchObject *)object;
     for (size_t i = 0; i < self->part_count; i++) tr_batch_free(self->parts[i].batch);
     free(self->parts);
+    free(self->paces);
+    free(self->until);
     lock_free(&self->lock);
     Py_XDECREF((PyObject *)self->system);
     free_object(object);
@@ -171,7 +181,8 @@ static void reset_part(Part *part, const void *how)
 {
     const double *mask = how;
     for (size_t i = 0; i < part->count && !part->err.status; i++)
-        if (is_meant(mask, part->first + i)) tr_batch_reset(part->batch, i, &part->err);
+        if (is_meant(mask, part->first + i) && tr_batch_reset(part->batch, i, &part->err))
+            part->all->paces[part->first + i] = (Pace){0};
 }
 
 static bool take_mask(BatchObject *self, PyObject *from, Doubles *mask)
@@ -243,17 +254,71 @@ static PyObject *batch_reset(PyObject *object, PyObject *where)
 
 static void advance_part(Part *part, const void *how)
 {
-    tr_batch_advance(part->batch, *(const double *)how, &part->err);
+    const double *until = how;
+    tr_batch_advance_each(part->batch, until + part->first, &part->err);
 }
 
+// Where runs are, after some did not arrive
+static void find_times(Part *part, const void *how)
+{
+    (void)how;
+    for (size_t i = 0; i < part->count; i++) {
+        const double *row = tr_batch_row(part->batch, i);
+        if (row) part->all->paces[part->first + i].t = row[0];
+    }
+}
+
+static bool advance(BatchObject *self)
+{
+    const bool good = do_all(self, advance_part, self->until);
+    if (good && !atomic_load(&self->stopped))
+        for (size_t i = 0; i < self->count; i++) self->paces[i].t = self->until[i];
+    else
+        run_parts(self, find_times, NULL);
+    return good;
+}
+
+// To a time, all or each to its own; one that is there already stays.
 static PyObject *batch_advance(PyObject *object, PyObject *to)
 {
     BatchObject *self = (BatchObject *)object;
-    const double until = PyFloat_AsDouble(to);
-    if ((until == -1 && PyErr_Occurred()) || !lock_take(&self->lock)) return NULL;
-    const bool good = do_all(self, advance_part, &until);
+    Doubles until;
+    double one;
+    if (!take_values(self, to, &until, &one)) return NULL;
+    bool good = lock_take(&self->lock);
+    if (good) {
+        for (size_t i = 0; i < self->count; i++) {
+            self->until[i] = until.at[until.count > 1 ? i : 0];
+        }
+        good = advance(self);
+        lock_give(&self->lock);
+    }
+    doubles_free(&until);
+    return none_if(good);
+}
+
+static PyObject *batch_step(PyObject *object, PyObject *by)
+{
+    BatchObject *self = (BatchObject *)object;
+    const double h = PyFloat_AsDouble(by);
+    if ((h == -1 && PyErr_Occurred()) || !lock_take(&self->lock)) return NULL;
+    for (size_t i = 0; i < self->count; i++)
+        self->until[i] = end_of_step(&self->paces[i], self->paces[i].t, h);
+    const bool good = advance(self);
     lock_give(&self->lock);
     return none_if(good);
+}
+
+static PyObject *batch_times(PyObject *object, void *nothing)
+{
+    (void)nothing;
+    BatchObject *self = (BatchObject *)object;
+    double *t;
+    PyObject *out = numbers_new(self->count, VECTOR, &t);
+    if (!out || !lock_take(&self->lock)) return Py_XDECREF(out), NULL;
+    for (size_t i = 0; i < self->count; i++) t[i] = self->paces[i].t;
+    lock_give(&self->lock);
+    return out;
 }
 
 // ---- asking --------------------------------------------------------------------------------
@@ -348,10 +413,13 @@ static PyMethodDef methods[] = {
     {"_set", batch_set, METH_VARARGS, "set(name, values, where=None)"},
     {"_reset", batch_reset, METH_O, "reset(where)"},
     {"_advance", batch_advance, METH_O, "advance(until)"},
+    {"step", batch_step, METH_O, "step(h)\n\nEach run goes on by h seconds from where it is."},
     {"_read", batch_read, METH_VARARGS, "read(names, out=None) -> Numbers, runs by columns"},
     {"_failures", batch_failures, METH_NOARGS, "failures() -> dict of exceptions, by run"},
     {0}};
-static PyType_Slot slots[] = {{Py_tp_doc, "Batch(system, n, threads=1, options={})"},
+static PyGetSetDef members[] = {{"_t", batch_times, NULL, "of each run [s]", NULL}, {0}};
+static PyType_Slot slots[] = {{Py_tp_getset, members},
+                              {Py_tp_doc, "Batch(system, n, threads=1, options={})"},
                               {Py_tp_new, batch_new},
                               {Py_tp_dealloc, batch_dealloc},
                               {Py_tp_methods, methods},

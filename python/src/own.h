@@ -149,6 +149,13 @@ bool add_fit(PyObject *module);
 extern const Field derive_fields[]; // of tr_derive_options
 extern const Field run_fields[];    // of tr_run_options
 
+// Steps of equal length end at origin + count h, so that their ends are not rounded more and more.
+typedef struct Pace {
+    double origin, h, t, count; // t: where the last one ended
+} Pace;
+
+double end_of_step(Pace *pace, double t, double h); // run.c
+
 // What a system keeps by name: its index, or -1 without an exception
 Py_ssize_t index_of(PyObject *indices, PyObject *name);
 

@@ -5,11 +5,6 @@
 #include <stddef.h>
 #include <string.h>
 
-// Steps of equal length end at origin + count h, so that their ends are not rounded more and more.
-typedef struct Pace {
-    double origin, h, t, count; // t: where the last one ended
-} Pace;
-
 typedef struct RunObject {
     PyObject_HEAD
     SystemObject *system;
@@ -127,7 +122,7 @@ static PyObject *advance(RunObject *self, double until)
     return Py_NewRef(Py_None);
 }
 
-static double end_of_step(Pace *pace, double t, double h)
+double end_of_step(Pace *pace, double t, double h)
 {
     if (pace->h != h || pace->t != t) *pace = (Pace){.origin = t, .h = h};
     return pace->origin + ++pace->count * h;

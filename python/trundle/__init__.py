@@ -19,6 +19,7 @@ and stop for Ctrl-C. docs/python.md is a guide, docs/format.md has what may stan
 """
 
 from . import _trundle
+from .draft import Draft as Model
 from .errors import Error, Failed, FileError, InvalidModel, UsageError
 from .model import load, parse
 from .result import Result

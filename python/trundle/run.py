@@ -66,15 +66,16 @@ class Batch(_trundle.Batch):
     >>> b.reset(b["roll"] > 1)                        # those start anew
 
     Each run has the bits of a run of its own. One that fails stays behind until it is reset, and
-    has nan for numbers: b.failures says why, by run. `threads`: None is as many as pay.
+    has nan for numbers: b.failures says why, by run. A run that was reset begins at t = 0, wherever
+    the others are: b.t has the times. `threads`: None is as many as pay.
     """
 
     def __new__(cls, model, n, set=None, threads=None, options=None):
         if threads is None:
             threads = max(1, min(len(os.sched_getaffinity(0)), n // 256))
         self = super().__new__(cls, model.system, n, threads, options or {})
-        self.model, self.options, self.threads, self.t = model, dict(options or {}), threads, 0.0
-        self.u, self._pace = Inputs(self, model.inputs), ()
+        self.model, self.options, self.threads = model, dict(options or {}), threads
+        self.u = Inputs(self, model.inputs)
         for name, value in (set or {}).items():
             self.set(name, value)
         if set:
@@ -82,6 +83,7 @@ class Batch(_trundle.Batch):
         return self
 
     columns = property(lambda self: self.model.columns, doc="Names of what can be asked for.")
+    t = property(lambda self: array(self._t), doc="The times that runs have come to [s].")
     failures = property(lambda self: self._failures(), doc="Why runs cannot go on, by run.")
 
     def set(self, name, values, where=None):
@@ -95,24 +97,13 @@ class Batch(_trundle.Batch):
         """An input, where it is recorded."""
         return self[name]
 
-    def step(self, h):
-        """All runs go on by h seconds from where the batch is."""
-        if self._pace[1:] != (h, self.t):
-            self._pace, self._count = (self.t, h, self.t), 0
-        self._count += 1  # ends are not rounded more and more
-        self.advance(self._pace[0] + self._count * h)
-        self._pace = (self._pace[0], h, self.t)
-
     def advance(self, until):
-        """All runs go on to a time [s]; those that were reset since, too."""
-        self._advance(until)
-        self.t = float(until)
+        """Runs go on to a time [s], one for all or one for each."""
+        self._advance(doubles(until))
 
     def reset(self, where=None):
         """Runs start anew at t = 0, all, or those of a mask, with all that was set."""
         self._reset(None if where is None else doubles(where))
-        if where is None:
-            self.t = 0.0
 
     def read(self, columns=None, out=None):
         """Columns of all runs: an array of runs by columns, or written into yours (float64)."""
@@ -128,4 +119,4 @@ class Batch(_trundle.Batch):
         return numbers[:, 0] if hasattr(numbers, "T") else memoryview(numbers).cast("B").cast("d")
 
     def __repr__(self):
-        return f"<{len(self)} runs of {self.model.name!r} at t = {self.t:.9g} s>"
+        return f"<{len(self)} runs of {self.model.name!r}>"

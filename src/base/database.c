@@ -17,7 +17,7 @@ void tr_database_name(Buffer *command, const char *name)
 #include <sqlite3.h>
 
 #define LIBRARY ((size_t)8 << 20) // mapped
-enum { PATIENCE = 30000 };        // [ms] with what other programs do
+enum { PATIENCE = 10000 };        // [ms] with what other programs do
 
 // The functions that are used, one row each
 #define SQLITE_FUNCTIONS(X)                                                                 \

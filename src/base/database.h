@@ -15,7 +15,7 @@ bool tr_database_is_there(tr_error *err);
 Database *tr_database_open(const char *path, bool is_written, tr_error *err);
 void tr_database_close(Database *database);
 
-// Does what commands say. Where another program has the file locked it waits, half a minute.
+// Does what commands say. Where another program has the file locked it waits, ten seconds.
 bool tr_database_do(Database *database, const char *commands, tr_error *err);
 
 // A command with values that are put into it, by number from 1; and rows that come out, by column

@@ -58,6 +58,8 @@ static bool take_options(const Options *options, tr_sweep_options *o)
     o->table = options->table, o->keep = options->keep, o->stop = options->stop;
     o->what = options->what, o->method = options->method;
     o->output = options->output ? options->output : "-";
+    o->free = options->free, o->by = options->by;
+    o->holds = options->holds.word, o->hold_count = options->holds.count;
     o->most_steps = MOST_STEPS;
     return cli_limit("--samples", options->samples, &o->samples) &&
            cli_limit("--seed", options->seed, &o->seed) &&

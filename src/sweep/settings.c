@@ -85,6 +85,9 @@ static void add_options(const Sweep *s, SweepSettings *settings, tr_error *err)
     add_text(settings, "keep as given", o->keep, err);
     add_text(settings, "stop", o->stop, err);
     add_number(settings, "record", (double)o->record, err);
+    add_text(settings, "free", o->free, err);
+    add_words(settings, "hold", o->holds, o->hold_count, err);
+    add_text(settings, "by", o->by, err);
     add_number(settings, "order", (double)s->system->order, err);
     add_number(settings, "end", s->end, err);
     add_number(settings, "every", s->every, err);

@@ -8,6 +8,7 @@
 #include "sweep/pool.h"
 #include "sweep/simulating.h"
 #include "sweep/store.h"
+#include "sweep/variant.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -65,17 +66,26 @@ bool tr_sweep_rows(Sweep *s, uint32_t count, tr_error *err)
     return true;
 }
 
-// Final values of outputs, or else of coordinates
+static void list_final(Buffer *list, bool is_run, const char *name)
+{
+    if (!tr_formula_is_name(text_of(name))) return;
+    tr_buffer_print(list, list->length ? ", " : "");
+    tr_buffer_print(list, is_run ? "final(%s)" : "%s=final(%s)", name, name);
+}
+
+// Of runs final values of outputs, or else of coordinates; of what has one row all of it
 static const char *default_keep(Sweep *s, tr_error *err)
 {
     Buffer list = {0};
     const System *y = s->system;
-    for (uint32_t i = 0; i < y->output_count; i++)
+    const bool is_run = s->task == &tasks[0];
+    for (uint32_t i = 0; is_run && i < y->output_count; i++)
         if (y->outputs[i].label && begins_with(y->outputs[i].name, "outputs."))
-            tr_buffer_print(&list, "%sfinal(%s)", list.length ? ", " : "", y->outputs[i].label);
-    for (uint32_t i = 0; !list.length && i < y->input_count; i++)
-        if (y->inputs[i].kind == TR_POSITION)
-            tr_buffer_print(&list, "%sfinal(%s)", list.length ? ", " : "", y->inputs[i].name);
+            list_final(&list, true, y->outputs[i].label);
+    for (uint32_t i = 0; is_run && !list.length && i < y->input_count; i++)
+        if (y->inputs[i].kind == TR_POSITION) list_final(&list, true, y->inputs[i].name);
+    for (uint32_t i = 0; !is_run && i < s->row_count; i++)
+        if (strcmp(s->row_names[i], "t") != 0) list_final(&list, false, s->row_names[i]);
     const char *text = tr_arena_text(&s->arena, list.at ? list.at : "", list.length);
     if (list.failed || !text) tr_fail_memory(err);
     tr_buffer_free(&list);
@@ -153,6 +163,8 @@ static void close_sweep(Sweep *s)
 
 // ---- writing --------------------------------------------------------------------------------
 
+#define COMMIT 0.5 // [s] so that no more than a second is lost
+
 typedef struct Writing {
     Sweep *sweep;
     Store *store; // NULL when there is none
@@ -206,7 +218,7 @@ static bool pause_writing(void *owner, tr_error *err)
     const tr_sweep_options *o = w->sweep->options;
     const tr_sweep_summary *s = w->summary;
     const double now = seconds_now();
-    if (w->store && w->store->commit && now >= w->committed + 1) {
+    if (w->store && w->store->commit && now >= w->committed + COMMIT) {
         w->committed = now;
         if (!w->store->commit(w->store, err)) return false;
     }

@@ -1,0 +1,172 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Sweeps from outside: what is there after kills, full disks, locks and other models, and what is said.
+#    cli_runs_test.sh TRUNDLE yes|no [full]
+# shellcheck source=cli.sh
+. "$(dirname "$(realpath "$0")")/cli.sh"
+full=${3:-}
+
+cat >swing.yaml <<'END'
+trundle: 1
+name: swing
+parameters: {l: 0.5, m: 1, c: 0.1, a0: 1}
+bodies:
+  bob:
+    joint: {type: revolute, axis: "0, 1, 0", coordinate: a, damping: c}
+    mass: m
+    com: 0, 0, -l
+initial: {a: a0}
+outputs: {height: -l*cos(a)}
+cases: {go: {end: 10, every: 0.1}}
+END
+vary=(--vary "m~normal(1, 0.1)" --vary "l~uniform(0.4, 0.6)" --seed 3)
+keep=(--keep "final(a), max(height), mean(a_rate), low=time(a < 0)")
+
+# ---- tables ---------------------------------------------------------------------------------
+
+run 0 sweep swing.yaml --vary l=0.4:0.6:0.1 --vary a0=1,2 "${keep[@]}" -o grid.csv
+err_has '6 runs in '
+no_data
+check test "$(wc -l <grid.csv)" -eq 7
+check test "$(head -n 1 grid.csv)" = "run,l,a0,final(a),max(height),mean(a_rate),low,t,rows,steps,energy_error,position_error,velocity_error,chart_changes,switches,warnings,seconds,status,words"
+check test "$(cut -d, -f1-3 grid.csv | tail -n +2 | tr '\n' ' ')" = "0,0.4,1 1,0.4,2 2,0.5,1 3,0.5,2 4,0.6,1 5,0.6,2 "
+printf 'l,a0\n0.4,1\n0.6,2\n' >runs.csv
+run 0 sweep swing.yaml --table runs.csv "${keep[@]}" -q
+silent
+check test "$(cut -d, -f4-7 out | sed -n 2p)" = "$(cut -d, -f4-7 grid.csv | sed -n 2p)"
+check test "$(cut -d, -f4-7 out | sed -n 3p)" = "$(cut -d, -f4-7 grid.csv | sed -n 7p)"
+run 0 sweep swing.yaml --vary l=0.4,0.5 --json -o list.csv
+check is_json out
+silent
+# a number of the start by its key, and a run that is a row with words
+run 0 sweep swing.yaml --vary a=0.5,1 --keep "at(0, a)"
+check test "$(cut -d, -f2-3 out | tail -n 1)" = 1,1
+run 0 sweep swing.yaml --vary "m=0, 1" -o failed.csv
+err_has '1 of them could not go on to the end, the first because '
+check grep -q '"failed","[^"]' failed.csv
+run 4 sweep swing.yaml --vary l=0.4,0.5 -o /dev/full
+err_has "cannot write '/dev/full'"
+run 4 sweep swing.yaml --vary l=0.4,0.5 -o no/where.csv
+run 2 sweep swing.yaml --vary l=0.4,0.5 -o swing.yaml
+err_has 'would be overwritten'
+run 2 sweep swing.yaml --table runs.csv -o runs.csv
+err_has 'would be overwritten'
+run 2 sweep swing.yaml --vary l=0.4,0.5 -o x.png
+err_has 'results go to a .db or .csv file'
+run 2 sweep swing.yaml
+err_has 'what is varied?'
+run 2 sweep swing.yaml --table runs.csv --vary m=1
+err_has '--table says what all runs have'
+printf 'l,a0\n0.4,\n' >holes.csv
+run 3 sweep swing.yaml --table holes.csv
+err_has "holes.csv, line 2: 'a0' has no number"
+run 2 sweep swing.yaml --vary l=0.4,0.5 --record 1 -o x.csv
+err_has 'rows of runs go to a .db file'
+
+# ---- databases ------------------------------------------------------------------------------
+
+run 0 sweep swing.yaml --vary l=0.4,0.5 -q -o have.db
+if ! [ -f have.db ] || ! command -v sqlite3 >/dev/null; then
+    echo "skipped: databases, without SQLite or its program"
+    the_end; exit
+fi
+# All but the seconds of a table of runs
+runs_of() {
+    rm -f bare.db
+    cp "$1" bare.db && sqlite3 bare.db 'ALTER TABLE runs DROP COLUMN seconds; SELECT * FROM runs'
+}
+same_runs() { [ "$(runs_of "$1" | sha256sum)" = "$(runs_of "$2" | sha256sum)" ]; }
+
+count=200
+end=10
+[ -n "$full" ] && count=10000 && end=1
+many=(sweep swing.yaml "${vary[@]}" --samples $count --end $end "${keep[@]}" --record 100)
+run 0 "${many[@]}" -o whole.db
+check test "$(sqlite3 whole.db 'SELECT count(*) FROM runs')" -eq $count
+check test "$(sqlite3 whole.db 'SELECT count(*) FROM rows WHERE run = 100')" -eq $((10 * end + 1))
+check test "$(sqlite3 whole.db "SELECT \"final(a)\" = a FROM runs JOIN rows ON runs.run = rows.run AND rows.t = $end WHERE runs.run = 100")" = 1
+check test "$(sqlite3 whole.db "SELECT value FROM settings WHERE name = 'model text'" | grep -c bob)" -gt 0
+run 0 "${many[@]}" -o whole.db
+err_has "$count of $count runs were there before"
+run 0 "${many[@]}" --jobs 1 --evaluate interpreter -q -o one.db
+check same_runs one.db whole.db
+
+# Killed at random moments, and gone on with
+kills=3
+[ -n "$full" ] && kills=20
+what="kills"
+for ((i = 0; i < kills; i++)); do
+    "$trundle" "${many[@]}" -q -o killed.db >/dev/null 2>&1 &
+    if [ -n "$full" ]; then sleep "$((RANDOM % 3)).$((RANDOM % 10))"; else sleep "0.$((RANDOM % 7 + 2))"; fi
+    kill -9 $! 2>/dev/null
+    wait $! 2>/dev/null
+done
+run 0 "${many[@]}" -o killed.db
+check same_runs killed.db whole.db
+check test "$(sqlite3 killed.db 'SELECT count(*) FROM rows')" -eq "$(sqlite3 whole.db 'SELECT count(*) FROM rows')"
+
+# Interrupted, politely
+"$trundle" "${many[@]}" --end $((3 * end)) -o stopped.db >out 2>err &
+sleep 0.4
+kill -INT $!
+wait $!
+what="interrupted"
+status=$?
+if [ $status -eq 130 ]; then err_has 'the same command goes on from there'; else check test $status -eq 0; fi
+run 0 "${many[@]}" --end $((3 * end)) -q -o stopped.db
+check test "$(sqlite3 stopped.db 'SELECT count(*) FROM runs')" -eq $count
+
+# ---- what is refused, and what goes wrong -----------------------------------------------------
+
+run 2 "${many[@]}" --end 9 -o whole.db
+err_has "'whole.db' was begun with another end, '$end' and not '9': give another file, or go on as it was begun"
+run 2 sweep swing.yaml "${vary[@]}" --samples $count --keep "final(a)" --record 100 -o whole.db
+err_has "another keep, '"
+sed 's/m: 1,/m: 2,/' swing.yaml >other.yaml
+run 2 sweep other.yaml "${many[@]:2}" -o whole.db
+err_has "'whole.db' was begun with another model, or the model has changed since"
+run 2 "${many[@]}" --set c=0.2 -o whole.db
+err_has 'another set'
+check same_runs killed.db whole.db
+sqlite3 foreign.db 'CREATE TABLE birds (name)'
+run 2 "${many[@]}" -o foreign.db
+err_has "'foreign.db' is a database of something else"
+echo "this is a text, and no database at all, however long it is: 0123456789 0123456789 0123456789 0123456789" >text.db
+run 4 "${many[@]}" -o text.db
+err_has "'text.db' is no database"
+run 4 "${many[@]}" -o no/where.db
+err_has "cannot use the database 'no/where.db'"
+
+# A disk that is full: what was written stays, and is gone on with
+(
+    ulimit -f 24
+    "$trundle" "${many[@]}" -q -o full.db >out 2>err
+)
+status=$?
+what="a full disk"
+check test $status -eq 4
+err_has "the database 'full.db'"
+run 0 "${many[@]}" -q -o full.db
+check same_runs full.db whole.db
+
+# Another program has it: it is waited for, for a while
+cp killed.db locked.db
+sqlite3 locked.db 'DELETE FROM runs WHERE run > 100'
+hold() { (echo 'BEGIN IMMEDIATE; SELECT 1;'; sleep "$1") | sqlite3 locked.db >held; }
+hold 1 &
+until [ -s held ]; do sleep 0.02; done
+run 0 "${many[@]}" -q -o locked.db
+check same_runs locked.db whole.db
+wait
+if [ -n "$full" ]; then
+    sqlite3 locked.db 'DELETE FROM runs WHERE run > 100'
+    rm -f held
+    hold 25 &
+    until [ -s held ]; do sleep 0.02; done
+    run 4 "${many[@]}" -q -o locked.db
+    err_has "'locked.db' is locked by another program: what was written stays"
+    wait
+    run 0 "${many[@]}" -q -o locked.db
+    check same_runs locked.db whole.db
+fi
+the_end
