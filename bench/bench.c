@@ -700,6 +700,8 @@ int main(int argc, char **argv)
         bench_batch();
     else if (strcmp(what, "settle") == 0)
         bench_settle();
+    else if (strcmp(what, "gpu") == 0)
+        bench_gpu();
     else if (strcmp(what, "equations") == 0)
         bench_equations(true);
     else if (strcmp(what, "page") == 0) {
@@ -717,7 +719,7 @@ int main(int argc, char **argv)
         printf("```\n");
     } else {
         fprintf(stderr, "usage: trundle_bench [times | counts | compare | page | steps | batch | "
-                        "settle | equations | slopes]\n");
+                        "settle | gpu | equations | slopes]\n");
         return 2;
     }
     return !good || ferror(stdout) || fflush(stdout) != 0;

@@ -138,7 +138,7 @@ static bool check_model(const char *name, const char *method, double step, bool 
     Ready r = ready(name, method, step);
     tr_error err = {0};
     Buffer text = {0};
-    const bool is_there = r.lanes && tr_gpu_kernel(r.lanes, false, &text, &err);
+    const bool is_there = r.lanes && tr_gpu_kernel(r.lanes, &text, &err);
     if (is_there) {
         check_kernel(r.run, name, text.at, r.lanes, step);
         if (assembles) assemble(name, &text);
@@ -170,7 +170,7 @@ static void test_rounding(void **state)
     Ready r = ready("bicycle", "rk4", 1e-3);
     tr_error err = {0};
     Buffer text = {0};
-    assert_true(tr_gpu_kernel(r.lanes, false, &text, &err));
+    assert_true(tr_gpu_kernel(r.lanes, &text, &err));
     assert_null(strstr(text.at, ".ftz"));
     static const char *const names[] = {"\tadd.", "\tsub.", "\tmul.",
                                         "\tfma.", "\tdiv.", "\tsqrt."};

@@ -7,7 +7,7 @@
 #include "test.h"
 
 // A kernel of one operation: its arguments are read from memory, and the result is written there.
-static char *kernel_of(unsigned code, int operands)
+static char *kernel_of(unsigned code, int operands, const Table *table, int order)
 {
     Words words = {0};
     Ptx ptx = {0};
@@ -19,8 +19,14 @@ static char *kernel_of(unsigned code, int operands)
     for (uint32_t i = 0; i < 3; i++) a[i] = tr_flat_argument(&flat, ARGUMENT_X, i);
     const uint32_t out =
         tr_flat_node(&flat, code, a[0], operands > 1 ? a[1] : 0, operands > 2 ? a[2] : 0);
+    if (table) {
+        flat.tables = calloc(1, sizeof *flat.tables);
+        flat.tables[0] = tr_table_share(table), flat.table_count = 1;
+        flat.nodes[out].n = (int16_t)order;
+    }
     assert_true(tr_nodes_open(&nodes, &flat, &t));
     tr_nodes_words(&words);
+    tr_nodes_tables(&nodes, &words);
     tr_nodes_beside(&t, &beside);
     const Value at = tr_ptx_register(&ptx, KIND_U64);
     tr_buffer_print(&ptx.text, "\tld.param.u64 %%l%u, [at];\n", at.number);
@@ -114,7 +120,7 @@ static void check_operation(unsigned code, const char *name, int operands)
 {
     Random r = {code + 1};
     double x[4];
-    char *text = kernel_of(code, operands);
+    char *text = kernel_of(code, operands, NULL, 0);
     PtxModule *m = ptx_read(text);
     m->parameters[0].u = (uint64_t)(uintptr_t)x;
     for (int i = 0; i < TRIED; i++) {
@@ -141,8 +147,54 @@ static void test_operations(void **state)
     check_operation(CODE_FNMA, "c - a b", 3);
 }
 
+static void check_table(const Table *table, int order, const char *name)
+{
+    Random r = {7};
+    double x[4];
+    const bool plane = table_is_plane(table);
+    char *text = kernel_of(plane ? OP_TABLE2 : OP_TABLE1, plane ? 2 : 1, table, order);
+    PtxModule *m = ptx_read(text);
+    m->parameters[0].u = (uint64_t)(uintptr_t)x;
+    for (int i = 0; i < 400; i++) {
+        x[0] = i == 0 ? (double)NAN : i % 7 ? random_between(&r, -2, 12) : (double)(i / 7 % 11);
+        x[1] = i == 1 ? (double)NAN : i % 5 ? random_between(&r, -2, 9) : (double)(i / 5 % 7);
+        ptx_launch(m, 1, 1);
+        const double right = tr_table_value(table, x[0], plane ? x[1] : 0, order);
+        if (!are_same(x[3], right))
+            fail_msg("%s, order %d, at %.17g, %.17g is %.17g by PTX, %.17g here", name, order, x[0],
+                     x[1], x[3], right);
+    }
+    ptx_free(m);
+    free(text);
+}
+
+static void test_tables(void **state)
+{
+    (void)state;
+    enum { NX = 11, NY = 7 };
+    Random r = {3};
+    double x[NX], y[NY], z[NX * NY];
+    tr_error err = {0};
+    for (int i = 0; i < NX; i++) x[i] = i + 0.3 * any(&r);
+    for (int i = 0; i < NY; i++) y[i] = i;
+    for (int i = 0; i < NX * NY; i++) z[i] = any(&r);
+    static const int degrees[] = {0, 1, 3};
+    for (int k = 0; k < 6; k++) {
+        const int degree = degrees[k % 3];
+        Table *line = tr_table_through(x, NX, NULL, 1, z, degree, k < 3, &err);
+        for (int order = 0; order < 3; order++) check_table(line, order, "a line");
+        tr_table_free(line);
+        Table *plane = tr_table_through(x, NX, y, NY, z, degree, k < 3, &err);
+        if (err.status) fail_msg("%s", err.text);
+        for (int order = 0; order < 9; order++)
+            check_table(plane, table_order(order % 3, order / 3), "a plane");
+        tr_table_free(plane);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_operations)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_operations),
+                                       cmocka_unit_test(test_tables)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

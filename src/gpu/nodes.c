@@ -4,6 +4,7 @@
 #include "gpu/embedded.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,6 +22,7 @@ void tr_nodes_close(Nodes *n)
     free(n->value);
     free(n->angle);
     free(n->stays);
+    free(n->names);
     *n = (Nodes){0};
 }
 
@@ -89,6 +91,142 @@ static Value extreme(Ptx *p, const char *sign, Value a, Value b)
     return tr_ptx_choose(p, is_first, a, b);
 }
 
+// ---- tables --------------------------------------------------------------------------------
+
+static Thing list_called(const Nodes *n, uint32_t table, const char *what)
+{
+    char name[40];
+    snprintf(name, sizeof name, "table%u_%s", table, what);
+    const Definition *d = tr_words_find(n->translation->words, text_of(name));
+    return (Thing){.form = THING_ARRAY, .definition = d, .offset = tr_ptx_whole(KIND_INT, 0)};
+}
+
+static Thing whole(uint64_t n) { return thing_of(tr_ptx_whole(KIND_INT, n)); }
+
+static Value line_table(Nodes *n, const FlatNode *node, const Table *table, Value x)
+{
+    const TableAxis *axis = &table->axis[0];
+    const Thing all[] = {thing_of(x),
+                         list_called(n, node->c, "x"),
+                         whole(axis->count),
+                         whole(axis->pieces),
+                         whole(axis->degree),
+                         list_called(n, node->c, "c"),
+                         whole((uint64_t)node->n),
+                         whole(table->hold && axis->count >= 2)};
+    return tr_translate_call(n->translation, "line_value", all, 8).value;
+}
+
+// Along one axis of two: the first function that counts, and all that do; whether it is flat there
+static Value plane_axis(Nodes *n, const FlatNode *node, const Table *table, int which, Value x,
+                        bool cubic, uint32_t bases, Value *first)
+{
+    Translation *t = n->translation;
+    Ptx *p = t->ptx;
+    const TableAxis *axis = &table->axis[which];
+    const int order = table_order_along(node->n, which);
+    const Thing knot = list_called(n, node->c, which ? "y" : "x");
+    const Thing hold[] = {thing_of(x), knot, whole(axis->count - 1),
+                          whole(table->hold && axis->count >= 2)};
+    const Thing at = tr_translate_call(t, "held", hold, 4);
+    const Thing find[] = {at, knot, whole(axis->pieces)};
+    const Thing piece = tr_translate_call(t, "piece_of", find, 3);
+    const Thing begin[] = {knot, piece};
+    const Value u = tr_ptx_binary(p, "-", at.value, tr_translate_call(t, "entry", begin, 2).value);
+    const uint32_t size = (axis->degree + 1) * (axis->degree + 1);
+    const Value from = tr_ptx_binary(p, "*", piece.value, tr_ptx_whole(KIND_INT, size));
+    const Thing take[] = {list_called(n, node->c, which ? "by" : "bx"),
+                          thing_of(from),
+                          whole(axis->degree),
+                          thing_of(u),
+                          whole((uint64_t)order),
+                          whole(cubic),
+                          thing_array(bases)};
+    tr_translate_call(t, "take_bases", take, 7);
+    const Thing where[] = {piece, whole(axis->count), whole(axis->degree)};
+    *first = tr_translate_call(t, "first_function", where, 3).value;
+    return order > 0 ? tr_ptx_binary(p, "!=", at.value, x) : tr_ptx_whole(KIND_TRUTH, 0);
+}
+
+static Value plane_table(Nodes *n, const FlatNode *node, const Table *table, Value x, Value y)
+{
+    Translation *t = n->translation;
+    Ptx *p = t->ptx;
+    const uint32_t Bx = tr_translate_cells(t, KIND_REAL, 4),
+                   By = tr_translate_cells(t, KIND_REAL, 4);
+    const uint32_t dx = table->axis[0].degree, dy = table->axis[1].degree;
+    const bool cubic = dx == 3 && dy == 3 && table_order_along(node->n, 0) <= 3 &&
+                       table_order_along(node->n, 1) <= 3;
+    const uint32_t stride = table->axis[1].count;
+    Value i, j;
+    Value flat = plane_axis(n, node, table, 0, x, cubic, Bx, &i);
+    flat = tr_ptx_binary(p, "|", flat, plane_axis(n, node, table, 1, y, cubic, By, &j));
+    const Value from =
+        tr_ptx_binary(p, "+", tr_ptx_binary(p, "*", i, tr_ptx_whole(KIND_INT, stride)), j);
+    const Thing all[] = {list_called(n, node->c, "c"),
+                         thing_of(from),
+                         whole(stride),
+                         whole(dx),
+                         whole(dy),
+                         whole(cubic),
+                         thing_array(Bx),
+                         thing_array(By)};
+    const Value sum = tr_translate_call(t, "plane_sum", all, 8).value;
+    const Value value = tr_ptx_choose(p, flat, tr_ptx_number(0), sum);
+    const Value both = tr_ptx_binary(p, "+", x, y); // no number, where one is none
+    const Value none =
+        tr_ptx_binary(p, "|", tr_ptx_binary(p, "!=", x, x), tr_ptx_binary(p, "!=", y, y));
+    return tr_ptx_choose(p, none, both, value);
+}
+
+static Value look_up(Nodes *n, const FlatNode *node, const Value *x)
+{
+    const Table *table = n->flat->tables[node->c];
+    if (table_is_question(node->n)) {
+        tr_translate_fail(n->translation, "no kernel has pieces of tables", text_of("table"));
+        return tr_ptx_number(0);
+    }
+    return table_is_plane(table) ? plane_table(n, node, table, x[0], x[1])
+                                 : line_table(n, node, table, x[0]);
+}
+
+static void define_numbers(Words *words, char *names, uint32_t table, const char *what,
+                           const double *numbers, size_t count)
+{
+    Value *values = calloc(count + 1, sizeof *values);
+    if (!values) {
+        words->failed = true;
+        return;
+    }
+    for (size_t i = 0; i < count; i++) values[i] = tr_ptx_number(numbers[i]);
+    snprintf(names, TABLE_NAME, "table%u_%s", table, what);
+    tr_words_list(words, names, values, (uint32_t)count);
+    free(values);
+}
+
+void tr_nodes_tables(Nodes *n, Words *words)
+{
+    const Flat *flat = n->flat;
+    n->names = calloc(flat->table_count + 1u, sizeof *n->names);
+    if (!n->names) words->failed = true;
+    for (uint32_t i = 0; n->names && i < flat->table_count; i++) {
+        const Table *t = flat->tables[i];
+        const TableAxis *x = &t->axis[0], *y = &t->axis[1];
+        const bool plane = table_is_plane(t);
+        define_numbers(words, n->names[i][0], i, "x", x->knot, x->count);
+        define_numbers(words, n->names[i][1], i, "c", t->coefficient,
+                       plane ? (size_t)x->count * y->count : (size_t)x->pieces * (x->degree + 1));
+        if (!plane) continue;
+        const size_t bx = (x->degree + 1) * (size_t)(x->degree + 1);
+        const size_t by = (y->degree + 1) * (size_t)(y->degree + 1);
+        define_numbers(words, n->names[i][2], i, "y", y->knot, y->count);
+        define_numbers(words, n->names[i][3], i, "bx", x->bases, x->pieces * bx);
+        define_numbers(words, n->names[i][4], i, "by", y->bases, y->pieces * by);
+    }
+}
+
+// ---- in their order ------------------------------------------------------------------------
+
 static Value make(Nodes *n, const FlatNode *node)
 {
     static const char *const called[OP_COUNT] = {
@@ -127,14 +265,13 @@ static Value make(Nodes *n, const FlatNode *node)
     case CODE_FNMA: return tr_ptx_fma(p, tr_ptx_negative(p, x[0]), x[1], x[2]);
     default: break;
     }
+    if (node->code < OP_COUNT && tr_op[node->code].form == FORM_TABLE) return look_up(n, node, x);
     if (node->code < OP_COUNT && called[node->code])
         return call(n, called[node->code], x, (uint32_t)operands);
     tr_translate_fail(n->translation, "no kernel has",
                       text_of(node->code < OP_COUNT ? tr_op[node->code].name : "this"));
     return tr_ptx_number(0);
 }
-
-// ---- in their order ------------------------------------------------------------------------
 
 void tr_nodes_make(Nodes *n, const uint32_t *wanted, uint32_t count)
 {
@@ -204,7 +341,7 @@ static void name_builtins(Translation *t)
 
 void tr_nodes_beside(Translation *t, Buffer *out)
 {
-    Ptx apart = {.is_single = t->ptx->is_single}, *kernel = t->ptx;
+    Ptx apart = {0}, *kernel = t->ptx;
     t->ptx = &apart;
     name_builtins(t);
     const Value x = tr_ptx_register(&apart, KIND_REAL), part = tr_ptx_register(&apart, KIND_U32);

@@ -7,6 +7,8 @@
 #include "gpu/translate.h"
 #include "program/flat.h"
 
+enum { TABLE_LISTS = 5, TABLE_NAME = 32 };
+
 // What nodes are on the GPU: of kind KIND_NONE while they have no value yet
 typedef struct Nodes {
     const Flat *flat;
@@ -14,6 +16,7 @@ typedef struct Nodes {
     Value *value;    // by node
     uint32_t *angle; // by node: cells of it as an angle, for sines and cosines; 0 none
     bool *stays;     // by node: it has a value for good
+    char (*names)[TABLE_LISTS][TABLE_NAME]; // of lists of tables
 } Nodes;
 
 bool tr_nodes_open(Nodes *nodes, const Flat *flat, Translation *translation);
@@ -26,8 +29,8 @@ void tr_nodes_forget(Nodes *nodes);
 // As a number in a register or known, wherever it comes from
 Value tr_nodes_number(Nodes *nodes, uint32_t node);
 
-// Tables of the list, as they are declared; looked up by what nodes.txt says.
-void tr_nodes_tables(const Nodes *nodes, Buffer *out);
+// Tables of the list become lists of numbers, before anything is translated.
+void tr_nodes_tables(Nodes *nodes, Words *words);
 
 // What elementary functions and tables stand on, in C
 void tr_nodes_words(Words *words);

@@ -27,16 +27,11 @@ Value tr_ptx_register(Ptx *ptx, Kind kind)
     return (Value){.kind = (uint8_t)kind, .is_fresh = true, .number = ++ptx->registers[bank]};
 }
 
-void tr_ptx_write(Ptx *ptx, Buffer *out, Value v)
+void tr_ptx_write(Buffer *out, Value v)
 {
     if (!v.is_known)
         tr_buffer_print(out, "%%%c%u", prefix[v.kind], v.number);
-    else if (v.kind == KIND_REAL && ptx->is_single) {
-        const float x = (float)v.x;
-        uint32_t bits;
-        memcpy(&bits, &x, sizeof bits);
-        tr_buffer_print(out, "0f%08X", bits);
-    } else if (v.kind == KIND_REAL) {
+    else if (v.kind == KIND_REAL) {
         uint64_t bits;
         memcpy(&bits, &v.x, sizeof bits);
         tr_buffer_print(out, "0d%016llX", (unsigned long long)bits);
@@ -48,31 +43,19 @@ void tr_ptx_write(Ptx *ptx, Buffer *out, Value v)
 
 // ---- instructions --------------------------------------------------------------------------
 
-static void write_name(Ptx *ptx, const char *name)
-{
-    const char *at;
-    while (ptx->is_single && (at = strstr(name, "f64"))) {
-        tr_buffer_add(&ptx->text, name, (size_t)(at - name));
-        tr_buffer_add(&ptx->text, "f32", 3);
-        name = at + 3;
-    }
-    tr_buffer_print(&ptx->text, "%s", name);
-}
-
 static void write_instruction(Ptx *ptx, const char *name, const Value *result,
                               const Value *operands, int count)
 {
-    tr_buffer_add(&ptx->text, "\t", 1);
-    write_name(ptx, name);
+    tr_buffer_print(&ptx->text, "\t%s", name);
     const char *between = " ";
     if (result) {
         tr_buffer_print(&ptx->text, "%s", between);
-        tr_ptx_write(ptx, &ptx->text, *result);
+        tr_ptx_write(&ptx->text, *result);
         between = ", ";
     }
     for (int i = 0; i < count; i++, between = ", ") {
         tr_buffer_print(&ptx->text, "%s", between);
-        tr_ptx_write(ptx, &ptx->text, operands[i]);
+        tr_ptx_write(&ptx->text, operands[i]);
     }
     tr_buffer_print(&ptx->text, ";\n");
 }
@@ -352,9 +335,8 @@ void tr_ptx_registers(const Ptx *ptx, Buffer *out)
         const char *type;
     } banks[] = {{KIND_TRUTH, "pred"}, {KIND_U32, "b32"}, {KIND_U64, "b64"}, {KIND_REAL, "f64"}};
     for (size_t i = 0; i < sizeof banks / sizeof *banks; i++) {
-        const bool single = banks[i].kind == KIND_REAL && ptx->is_single;
         if (ptx->registers[banks[i].kind])
-            tr_buffer_print(out, "\t.reg .%s %%%c<%u>;\n", single ? "f32" : banks[i].type,
-                            prefix[banks[i].kind], ptx->registers[banks[i].kind] + 1);
+            tr_buffer_print(out, "\t.reg .%s %%%c<%u>;\n", banks[i].type, prefix[banks[i].kind],
+                            ptx->registers[banks[i].kind] + 1);
     }
 }

@@ -27,15 +27,13 @@ typedef struct Ptx {
     Buffer text;
     uint32_t registers[KINDS]; // so far
     uint32_t labels;
-    bool is_single; // numbers are of 32 bits
 } Ptx;
 
 Value tr_ptx_number(double x);
 Value tr_ptx_whole(Kind kind, uint64_t n);
 Value tr_ptx_register(Ptx *ptx, Kind kind);
 
-// One instruction with its result, of the given kind: "add.rn.f64", where f64 is written as f32 in
-// single precision. And one without.
+// One instruction with its result, of the given kind; and one without.
 Value tr_ptx_make(Ptx *ptx, Kind kind, const char *name, const Value *operands, int count);
 void tr_ptx_put(Ptx *ptx, const char *name, const Value *operands, int count);
 
@@ -62,7 +60,7 @@ void tr_ptx_go(Ptx *ptx, uint32_t label);
 void tr_ptx_go_unless(Ptx *ptx, Value truth, uint32_t label);
 
 // An operand, as it is written
-void tr_ptx_write(Ptx *ptx, Buffer *out, Value value);
+void tr_ptx_write(Buffer *out, Value value);
 
 // A whole module around a body that is finished: registers are declared.
 void tr_ptx_registers(const Ptx *ptx, Buffer *out);

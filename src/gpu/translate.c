@@ -150,18 +150,20 @@ static Thing own_structure(Translation *t, Thing from)
 
 // ---- arrays --------------------------------------------------------------------------------
 
+// Constants are few: 64 kB.
+static const char *space_of(const Definition *d) { return d->count > 512 ? "global" : "const"; }
+
 // A list whose entries are not all known where they are used is in memory.
 static void print_list(Translation *t, Definition *d)
 {
     if (d->is_printed) return;
     d->is_printed = true;
     const bool real = d->list[0].kind == KIND_REAL;
-    tr_buffer_print(t->lists, ".const .align 8 .%s %.*s[%u] = {",
-                    real ? (t->ptx->is_single ? "f32" : "f64") : "u32", (int)d->name.length,
-                    d->name.at, d->count);
+    tr_buffer_print(t->lists, ".%s .align 8 .%s %.*s[%u] = {", space_of(d), real ? "f64" : "u32",
+                    (int)d->name.length, d->name.at, d->count);
     for (uint32_t i = 0; i < d->count; i++) {
         tr_buffer_print(t->lists, "%s", i ? ", " : "");
-        tr_ptx_write(t->ptx, t->lists, d->list[i]);
+        tr_ptx_write(t->lists, d->list[i]);
     }
     tr_buffer_print(t->lists, "};\n");
 }
@@ -174,13 +176,12 @@ static Value load_entry(Translation *t, Definition *d, Value index)
     Value at = tr_ptx_register(p, KIND_U64), entry = tr_ptx_register(p, d->list[0].kind);
     tr_buffer_print(&p->text, "\tmov.u64 %%l%u, %.*s;\n", at.number, (int)d->name.length,
                     d->name.at);
-    const uint64_t size = real && !p->is_single ? 8 : 4;
+    const uint64_t size = real ? 8 : 4;
     const Value far =
         tr_ptx_binary(p, "*", tr_ptx_convert(p, index, KIND_U64), tr_ptx_whole(KIND_U64, size));
     at = tr_ptx_binary(p, "+", at, far);
-    tr_buffer_print(&p->text, "\tld.const.%s %%%c%u, [%%l%u];\n",
-                    real ? (p->is_single ? "f32" : "f64") : "u32", real ? 'd' : 'r', entry.number,
-                    at.number);
+    tr_buffer_print(&p->text, "\tld.%s.%s %%%c%u, [%%l%u];\n", space_of(d), real ? "f64" : "u32",
+                    real ? 'd' : 'r', entry.number, at.number);
     return entry;
 }
 

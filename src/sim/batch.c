@@ -517,7 +517,7 @@ static GpuKernel *kernel_of(Batch *b, Group *g)
     if (g->kernel || g->has_no_kernel || !b->machine) return g->kernel;
     tr_error why = {0};
     Buffer text = {0};
-    if (tr_gpu_kernel(g->lanes, false, &text, &why))
+    if (tr_gpu_kernel(g->lanes, &text, &why))
         g->kernel = b->machine->load(b->machine->self, text.at, GPU_ENTRY, &why);
     tr_buffer_free(&text);
     g->has_no_kernel = !g->kernel;

@@ -194,8 +194,8 @@ static void prepare(Making *k)
         const Value at = tr_ptx_register(&k->ptx, KIND_U64);
         tr_buffer_print(&k->ptx.text, "\tmad.lo.u64 %%l%u, %%l%u, %u, %%l%u;\n", at.number,
                         k->stride, node->b, k->inputs);
-        tr_buffer_print(&k->ptx.text, "\tld.global.%s %%d%u, [%%l%u];\n",
-                        k->ptx.is_single ? "f32" : "f64", loaded.number, at.number);
+        tr_buffer_print(&k->ptx.text, "\tld.global.f64 %%d%u, [%%l%u];\n", loaded.number,
+                        at.number);
         k->nodes.value[i] = loaded;
         k->nodes.value[i].is_fresh = false;
     }
@@ -216,7 +216,7 @@ static Value address(Making *k, uint32_t base, Value place)
     const Value at = tr_ptx_register(&k->ptx, KIND_U64);
     place = tr_ptx_convert(&k->ptx, place, KIND_U64);
     tr_buffer_print(&k->ptx.text, "\tmad.lo.u64 %%l%u, %%l%u, ", at.number, k->stride);
-    tr_ptx_write(&k->ptx, &k->ptx.text, place);
+    tr_ptx_write(&k->ptx.text, place);
     tr_buffer_print(&k->ptx.text, ", %%l%u;\n", base);
     return at;
 }
@@ -224,8 +224,7 @@ static Value address(Making *k, uint32_t base, Value place)
 static Thing load(Making *k, uint32_t base, Value place)
 {
     const Value at = address(k, base, place), loaded = tr_ptx_register(&k->ptx, KIND_REAL);
-    tr_buffer_print(&k->ptx.text, "\tld.global.%s %%d%u, [%%l%u];\n",
-                    k->ptx.is_single ? "f32" : "f64", loaded.number, at.number);
+    tr_buffer_print(&k->ptx.text, "\tld.global.f64 %%d%u, [%%l%u];\n", loaded.number, at.number);
     return thing_of(loaded);
 }
 
@@ -233,9 +232,8 @@ static Thing store(Making *k, uint32_t base, Value place, Value x)
 {
     const Value at = address(k, base, place);
     x = tr_ptx_convert(&k->ptx, x, KIND_REAL);
-    tr_buffer_print(&k->ptx.text, "\tst.global.%s [%%l%u], ", k->ptx.is_single ? "f32" : "f64",
-                    at.number);
-    tr_ptx_write(&k->ptx, &k->ptx.text, x);
+    tr_buffer_print(&k->ptx.text, "\tst.global.f64 [%%l%u], ", at.number);
+    tr_ptx_write(&k->ptx.text, x);
     tr_buffer_print(&k->ptx.text, ";\n");
     return (Thing){0};
 }
@@ -352,7 +350,7 @@ static void find_thread(Making *k, uint32_t end)
     const uint32_t threads = parameter(k, KIND_U32, "u32", "tr_threads");
     const Value inside = tr_ptx_register(p, KIND_TRUTH);
     const uint32_t wide = tr_ptx_register(p, KIND_U64).number;
-    const uint32_t size = p->is_single ? 4 : 8;
+    const uint32_t size = sizeof(double);
     tr_buffer_print(&p->text, "\tmov.u32 %%r%u, %%ctaid.x;\n\tmov.u32 %%r%u, %%ntid.x;\n", r[0],
                     r[1]);
     tr_buffer_print(&p->text, "\tmov.u32 %%r%u, %%tid.x;\n", r[2]);
@@ -371,7 +369,7 @@ static void find_thread(Making *k, uint32_t end)
 static Value real_parameter(Making *k, const char *name)
 {
     Value v = {.kind = KIND_REAL};
-    v.number = parameter(k, KIND_REAL, k->ptx.is_single ? "f32" : "f64", name);
+    v.number = parameter(k, KIND_REAL, "f64", name);
     return v;
 }
 
@@ -427,14 +425,15 @@ static void close_kernel(Making *k)
     tr_buffer_free(&k->lists);
 }
 
-bool tr_gpu_kernel(const Lanes *lanes, bool is_single, Buffer *out, tr_error *err)
+bool tr_gpu_kernel(const Lanes *lanes, Buffer *out, tr_error *err)
 {
     if (has_failed(err) || !is_fit(lanes, err)) return false;
-    Making k = {.lanes = lanes, .ptx.is_single = is_single};
+    Making k = {.lanes = lanes};
     k.translation = (Translation){.words = &k.words, .ptx = &k.ptx, .lists = &k.lists};
     const bool has_room = add_programs(&k) && tr_nodes_open(&k.nodes, &k.flat, &k.translation);
     if (has_room) {
         read_words(&k);
+        tr_nodes_tables(&k.nodes, &k.words);
         name_builtins(&k);
         write_module(&k, out);
     }

@@ -24,7 +24,7 @@ typedef enum GpuPlace {
 //   tr_go(u64 record, u64 state, u64 inputs, u64 stride, u32 threads, u32 steps, f64 step)
 //
 // False, with words, where there cannot be one.
-bool tr_gpu_kernel(const Lanes *lanes, bool is_single, Buffer *out, tr_error *err);
+bool tr_gpu_kernel(const Lanes *lanes, Buffer *out, tr_error *err);
 
 // A record into column `at` of a block, and out of it; what became of the run.
 void tr_gpu_enter(const Lanes *lanes, const double *record, double until, double *block,
