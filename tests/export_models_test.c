@@ -5,8 +5,6 @@
 // Names of models may be given; else the full check tries all, and others a few.
 #include "exports.h"
 
-#include <dirent.h>
-
 enum { STATES = 4, STEPS_OF_A_SECOND = 1024 };
 
 static bool is_same(double a, double b) { return a == b || (isnan(a) && isnan(b)); }
@@ -205,12 +203,6 @@ static void test_models(void **state)
     print_message("%d models, %d disturbed, %d with latches\n", all, disturbed, refused);
 }
 
-static int is_model(const struct dirent *entry)
-{
-    const size_t length = strlen(entry->d_name);
-    return length > 5 && strcmp(entry->d_name + length - 5, ".yaml") == 0;
-}
-
 int main(int count, char **words)
 {
     for (int i = 1; i < count; i++) names[name_count++] = strdup(words[i]);
@@ -221,16 +213,7 @@ int main(int count, char **words)
     for (size_t i = 0; count == 1 && i < sizeof few / sizeof *few; i++)
         names[name_count++] = strdup(few[i]);
 #endif
-    if (!name_count) {
-        struct dirent **entries;
-        const int found = scandir(MODELS_DIR, &entries, is_model, alphasort);
-        for (int i = 0; i < found; i++) {
-            entries[i]->d_name[strlen(entries[i]->d_name) - 5] = 0;
-            names[name_count++] = strdup(entries[i]->d_name);
-            free(entries[i]);
-        }
-        free(entries);
-    }
+    if (!name_count) name_count = list_models(names);
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_models)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -73,7 +73,8 @@ bool tr_code_may_unreduce(const System *s, tr_error *err)
 static void map_symbol(Export *code, Expr symbol, uint32_t entry)
 {
     const Input *input = symbol.id ? tr_system_input(code->system, symbol) : NULL;
-    if (input)
+    const bool is_found = input && (input->kind == TR_SOLVED || input->kind == TR_MODE);
+    if (is_found) // the rate of a motion may be a parameter
         code->input_node[input - code->system->inputs] =
             tr_flat_argument(&code->flat, ARGUMENT_FOUND, entry);
 }
