@@ -64,6 +64,26 @@ run 1 simulate ball.fmu --most-steps 3 -o short.csv
 none_left
 no_temporaries
 
+# ---- our own --------------------------------------------------------------------------------
+
+# same MODEL FMI: its FMU is without mistakes, and moves as it does by CVODE
+same() {
+    run 0 export "$root/models/$1.yaml" --to fmu --fmi "$2" -o own.fmu -q
+    run 0 check own.fmu
+    silent
+    run 0 simulate "$root/models/$1.yaml" --end 2 --every 0.1 -q -o model.csv
+    run 0 simulate own.fmu --kind me --rtol 1e-8 --end 2 --every 0.1 -q -o fmu.csv
+    check python3 -c 'import csv, sys
+a, b = (list(csv.reader(open(name))) for name in ("model.csv", "fmu.csv"))
+shared = [(i, b[0].index(name)) for i, name in enumerate(a[0]) if name in b[0]]
+worst = max(abs(float(r[i]) - float(s[k])) / max(1, abs(float(r[i]))) for r, s in zip(a[1:], b[1:]) for i, k in shared)
+sys.exit(not (len(a) == len(b) == 22 and len(shared) > 5 and worst < 1e-6))'
+}
+if "$trundle" export --help | grep -q 'fmu'; then
+    same double_pendulum 2
+    same bicycle 3
+fi
+
 # ---- signals --------------------------------------------------------------------------------
 
 what="an FMU that hangs, and SIGTERM twice"

@@ -40,8 +40,8 @@ typedef struct Options {
     const char *show, *most_operations, *budget;
     bool closed, staged, explain;
     // export
-    const char *name, *fix, *outputs, *form;
-    bool opens, single;
+    const char *name, *fix, *outputs, *form, *fmi;
+    bool opens, sources_only, single;
     // simulate
     const char *end, *every, *method, *step, *rtol, *atol, *sensitivity, *report, *page;
     const char *most_steps, *most_numbers;
