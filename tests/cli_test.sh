@@ -50,7 +50,7 @@ run 2 chekc swing.yaml
 no_data
 err_is "trundle: unknown verb 'chekc'; did you mean 'check'?"
 run 2 frobnicate swing.yaml
-err_is "trundle: unknown verb 'frobnicate'; there are check, derive, eval, equations, export, simulate, linearise, steady, settle, lqr, fit, view, plot, schema"
+err_is "trundle: unknown verb 'frobnicate'; there are check, derive, eval, equations, export, simulate, sweep, linearise, steady, settle, lqr, fit, view, plot, schema"
 run 2 --json check swing.yaml
 err_is 'trundle: the verb comes first: trundle VERB MODEL --json'
 run 2 check swing.yaml --end 3

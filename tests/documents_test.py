@@ -152,7 +152,7 @@ def check_links():
 
 def check_names():
     """Files of the source that docs/design.md names, with or without their folders."""
-    there = [str(p.relative_to(root)) for folder in ("src", "tests", "tools", "web", "bench", "examples", "cmake", "include")
+    there = [str(p.relative_to(root)) for folder in ("src", "tests", "tools", "web", "bench", "examples", "cmake", "include", "python", "octave")
              for p in (root / folder).rglob("*") if "node_modules" not in p.parts]
     named = set(re.findall(r"`([\w/]*\w+\.(?:c|h|def|py|mjs|sh|cmake))`", (root / "docs/design.md").read_text()))
     for name in sorted(named):

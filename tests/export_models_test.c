@@ -166,7 +166,7 @@ static void check_model(const char *name)
     tr_error err = {0};
     tr_system *system = system_called(name, NULL);
     tr_export_options how = tr_export_defaults();
-    if (system->latch_count) how.form = "reduced";
+    how.form = "reduced";
     if (system->latch_count) refused++;
     how.name = "m", how.folder = in_folder(".");
     if (!tr_export(system, &how, &err)) {

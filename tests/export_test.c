@@ -308,7 +308,7 @@ static void test_refusals(void **state)
     how.fix = NULL, how.outputs = "tipp";
     check_refused(&how, "there is no output 'tipp'; did you mean 'tip'?");
     how.outputs = NULL, how.form = "short";
-    check_refused(&how, "there is no form 'short': it is auto or reduced");
+    check_refused(&how, "there is no form 'short': it is auto, reduced or unreduced");
     how.form = "auto", how.language = "python", how.single = true;
     check_refused(&how, "only C has numbers of single precision");
     how.language = "c", how.single = false, how.folder = in_folder("m.c");
@@ -319,9 +319,13 @@ static void test_refusals(void **state)
     how.folder = in_folder(".");
     tr_error err = {0};
     tr_system *system = system_called("hopping_wheel", NULL);
-    how.form = "auto";
+    how.form = "auto", how.language = "python";
     assert_false(tr_export(system, &how, &err));
     assert_non_null(strstr(err.text, "may open, close or slip"));
+    err = (tr_error){0};
+    how.form = "unreduced";
+    assert_false(tr_export(system, &how, &err));
+    assert_string_equal(err.text, "the unreduced form is C of double precision alone");
     tr_system_free(system);
 }
 

@@ -18,8 +18,8 @@
 
 typedef struct Exported {
     void *library;
-    size_t nx, nu, np, ny, nm, nj, ns, nc, nk, room;
-    double *x, *dx, *u, *p, *y, *J, *w;
+    size_t nx, nu, np, ny, nm, nj, nz, ns, nc, nk, room;
+    double *x, *dx, *u, *p, *y, *J, *z, *w;
     int *mode;
     void (*parameters)(double *p);
     void (*inputs)(const double *p, double *u);
@@ -35,6 +35,10 @@ typedef struct Exported {
                     double *w);
     // sets entries of u where there are controllers
     int (*step)(double t, double h, double *x, double *u, const double *p, int *mode, double *w);
+    void (*indicators)(double t, const double *x, const double *u, const double *p, const int *mode,
+                       double *z, double *w);
+    int (*event)(double t, double *x, const double *u, const double *p, int *mode, double *w);
+    void (*chart)(double t, double *x, const double *u, const double *p, int *mode, double *w);
     double (*next_time)(double t, double until, const double *x, const double *u, const double *p,
                         double *w);
     // where something acts at samples
@@ -87,7 +91,7 @@ static inline Exported load_exported(const char *where, const char *compile)
     assert_non_null(file);
     fprintf(file, "#include \"m.h\"\n#include <stddef.h>\nextern const size_t m_sizes[];\n"
                   "const size_t m_sizes[] = {M_NX, M_NU, M_NP, M_NY, M_NM, M_NJ, M_NS, M_NC, M_NK, "
-                  "M_NWORK};\n");
+                  "M_NZ, M_NWORK};\n");
     fclose(file);
     char command[2000];
     snprintf(path, sizeof path, "%s/m.so", where);
@@ -100,14 +104,16 @@ static inline Exported load_exported(const char *where, const char *compile)
     if (!e.library) fail_msg("%s", dlerror());
     sizes = symbol_of(e.library, "sizes");
     e.nx = sizes[0], e.nu = sizes[1], e.np = sizes[2], e.ny = sizes[3], e.nm = sizes[4];
-    e.nj = sizes[5], e.ns = sizes[6], e.nc = sizes[7], e.nk = sizes[8], e.room = sizes[9];
+    e.nj = sizes[5], e.ns = sizes[6], e.nc = sizes[7], e.nk = sizes[8], e.nz = sizes[9];
+    e.room = sizes[10];
     e.x = room_for(e.nx), e.dx = room_for(e.nx), e.u = room_for(e.nu), e.p = room_for(e.np);
-    e.y = room_for(e.ny), e.J = room_for(e.nj), e.w = room_for(e.room);
+    e.y = room_for(e.ny), e.J = room_for(e.nj), e.z = room_for(e.nz), e.w = room_for(e.room);
     e.mode = calloc(e.nm + 1, sizeof *e.mode);
 #define TAKE(name) *(void **)&e.name = symbol_of(e.library, #name)
     TAKE(parameters), TAKE(inputs), TAKE(initial), TAKE(rates), TAKE(outputs), TAKE(jacobian);
     TAKE(speeds), TAKE(project), TAKE(step), TAKE(x_name), TAKE(u_name), TAKE(p_name);
     TAKE(y_name), TAKE(mode_name), TAKE(s_name), TAKE(c_name), TAKE(k_name), TAKE(next_time);
+    TAKE(indicators), TAKE(event), TAKE(chart);
     if (e.nk) TAKE(periods), TAKE(sense), TAKE(control), TAKE(sample);
 #undef TAKE
     e.row = symbol_of(e.library, "jacobian_row"),
@@ -120,7 +126,7 @@ static inline Exported load_exported(const char *where, const char *compile)
 
 static inline void unload_exported(Exported *e)
 {
-    free(e->x), free(e->dx), free(e->u), free(e->p), free(e->y), free(e->J), free(e->w);
+    free(e->x), free(e->dx), free(e->u), free(e->p), free(e->y), free(e->J), free(e->z), free(e->w);
     free(e->mode);
     dlclose(e->library);
 }

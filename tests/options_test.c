@@ -86,6 +86,7 @@ IS_SOUND(tr_fit_options, owner);
 IS_SOUND(tr_plot_options, model);
 IS_SOUND(tr_sweep_options, owner);
 IS_SOUND(tr_view_options, equations);
+IS_SOUND(tr_fmu_options, unused);
 
 typedef struct World {
     tr_model *model;
@@ -240,6 +241,19 @@ static bool call_settle(const void *o, const World *w, tr_error *err)
     return settle;
 }
 
+static void fill_fmu(void *o, size_t size, const World *w)
+{
+    (void)w;
+    tr_fmu_fill(o, size);
+    ((tr_fmu_options *)o)->every = 0.1;
+}
+
+static bool call_fmu(const void *o, const World *w, tr_error *err)
+{
+    (void)w;
+    return tr_fmu_simulate(in_folder("nothing.fmu"), o, NULL, err);
+}
+
 static void fill_lqr(void *o, size_t size, const World *w)
 {
     (void)w;
@@ -361,6 +375,7 @@ static const struct Row {
     ROW(steady, sweep, fill_steady, call_steady, NULL),
     ROW(steady, output, fill_family, call_family, "'nobody'"),
     ROW(settle, gap, fill_settle, call_settle, "nothing settles here"),
+    ROW(fmu, method, fill_fmu, call_fmu, "cannot read"),
     ROW(inverse, prior_weight, fill_inverse, call_inverse, "no inertias are open"),
     ROW(lqr, q, fill_lqr, call_lqr, NULL),
     ROW(fit, columns, fill_fit, call_fit, NULL),

@@ -19,6 +19,9 @@ static const struct {
      "\"H != 0\" says that velocities are left to dynamics, \"H = 0\" that driven joints and "
      "constraints determine all motion;\n\"lambda_stat != 0\" that driven joints can work against "
      "each other, so that reactions are not unique: Table I of\nBoyer and Belkhiri.\n\n"
+     "Of an FMU (`X.fmu`) all that is wrong with its archive, its modelDescription.xml and what it does "
+     "when it is called is told,\nwith lines; exit code 3 where there is something. It runs code of "
+     "whoever made it, unless `--no-run` is given: [FMUs](fmu.md).\n\n"
      "JSON: as of [derive](#derive).\n"},
     {"derive",
      "`operations` counts + - * / and each function as 1, a fused multiply-add as 2, from the "
@@ -45,6 +48,9 @@ static const struct {
      "a "
      "summary "
      "in one line, on standard\nerror where rows go to standard output.\n\n"
+     "An FMU (`X.fmu`) runs as it says itself (times, tolerance) where no option says otherwise: "
+     "[FMUs](fmu.md).\n`--set` takes values of its variables, `--with` a table of inputs over time. "
+     "Its rows have no certificate.\n\n"
      "JSON (the certificate): `model` `method` `end` `reached` `every` `rtol` `atol` `rows` "
      "`steps` "
      "`failed_steps` `evaluations`\n`all_evaluations` `operations` `seconds` `energy_error` "

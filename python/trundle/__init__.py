@@ -26,8 +26,8 @@ from .result import Result
 from .run import Batch, Run
 
 __version__ = _trundle.version()
-__all__ = ["Batch", "Error", "Failed", "FileError", "InvalidModel", "Result", "Run",
-           "UsageError", "load", "parse", "schema"]
+__all__ = ["Batch", "Error", "Failed", "FileError", "InvalidModel", "Model", "Result",
+           "Run", "UsageError", "load", "parse", "schema"]
 
 
 def schema():

@@ -297,7 +297,6 @@ class VectorEnv(VectorBase):
             self._randoms = [np.random.default_rng(one) for one in seeds]
         self._count = np.zeros(self.num_envs, int)
         self._begin(np.ones(self.num_envs, bool))
-        self.batch.reset()
         return self._now[:, :len(self.task.seen)].copy(), {"t": np.zeros(self.num_envs)}
 
     def step(self, actions):
@@ -310,7 +309,7 @@ class VectorEnv(VectorBase):
             self.batch.set(name, actions[:, k])
         self._count += 1
         t = self._count * task.every
-        self.batch._advance(t)
+        self.batch.advance(t)
         now = np.array(self.batch.read(task.columns))
         failed = np.isnan(now[:, seen])
         now[failed] = self._now[failed]

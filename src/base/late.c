@@ -28,7 +28,8 @@ static bool load(Late *library)
 {
     enum { FILES = sizeof library->files / sizeof *library->files };
     for (size_t i = 0; i < FILES && library->files[i]; i++) {
-        void *handle = dlopen(library->files[i], RTLD_NOW | RTLD_LOCAL);
+        void *handle =
+            dlopen(library->files[i], RTLD_NOW | (library->is_global ? RTLD_GLOBAL : RTLD_LOCAL));
         if (handle && find_functions(library, handle)) return true;
         if (handle) dlclose(handle);
     }

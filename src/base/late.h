@@ -12,6 +12,7 @@ typedef struct Late {
     const char *const *names; // of functions
     size_t count;
     void *functions; // a struct of as many pointers, in the order of the names
+    bool is_global;  // its functions are there for what it loads itself
     bool is_loaded;
 } Late;
 

@@ -7,12 +7,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <ftw.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -89,9 +91,103 @@ void tr_temporary_remove(Temporary *file)
     tr_temporary_forget(file);
 }
 
+// ---- folders -------------------------------------------------------------------------------
+
+enum { MOST_FOLDERS = 8 };
+static _Atomic(TemporaryFolder *) folders[MOST_FOLDERS];
+
+static void remove_listed(const TemporaryFolder *folder)
+{
+    for (size_t i = folder->count; i-- > 0;)
+        if (unlink(folder->made[i]) != 0) rmdir(folder->made[i]);
+    rmdir(folder->path);
+}
+
+static void list_folder(TemporaryFolder *folder)
+{
+    for (int i = 0; i < MOST_FOLDERS && !folder->is_listed; i++) {
+        TemporaryFolder *none = NULL;
+        folder->is_listed = atomic_compare_exchange_strong(&folders[i], &none, folder);
+    }
+}
+
+bool tr_temporary_folder(TemporaryFolder *folder, const char *stem, size_t capacity)
+{
+    sigset_t all, before;
+    const size_t size = strlen(stem) + sizeof ".XXXXXX";
+    *folder = (TemporaryFolder){.path = malloc(size),
+                                .made = calloc(capacity + 1, sizeof *folder->made),
+                                .capacity = capacity};
+    bool good = folder->path && folder->made;
+    if (!good) errno = ENOMEM;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    if (good) {
+        snprintf(folder->path, size, "%s.XXXXXX", stem);
+        good = mkdtemp(folder->path) != NULL;
+    }
+    if (good) list_folder(folder);
+    const int reason = errno;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (!good) {
+        free(folder->path), free(folder->made);
+        *folder = (TemporaryFolder){0};
+    }
+    errno = reason;
+    return good;
+}
+
+int tr_temporary_make(TemporaryFolder *folder, const char *path, bool is_folder)
+{
+    sigset_t all, before;
+    const size_t size = strlen(folder->path) + strlen(path) + 2;
+    char *name = folder->count < folder->capacity ? malloc(size) : NULL;
+    if (!name) return errno = ENOMEM, -1;
+    snprintf(name, size, "%s/%s", folder->path, path);
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    const int fd = is_folder
+                       ? mkdir(name, 0700)
+                       : open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+    const int reason = errno;
+    if (fd >= 0) folder->made[folder->count++] = name;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (fd < 0) free(name);
+    errno = reason;
+    return fd;
+}
+
+static int remove_one(const char *path, const struct stat *info, int kind, struct FTW *where)
+{
+    (void)info, (void)kind, (void)where;
+    remove(path);
+    return 0;
+}
+
+void tr_temporary_folder_remove(TemporaryFolder *folder)
+{
+    if (!folder->path) return;
+    bool is_ours = !folder->is_listed;
+    for (int i = 0; i < MOST_FOLDERS && !is_ours; i++) {
+        TemporaryFolder *same = folder;
+        is_ours = atomic_compare_exchange_strong(&folders[i], &same, NULL);
+    }
+    nftw(folder->path, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    remove_listed(folder); // also when memory ran out
+    if (is_ours) {         // else a handler reads it
+        for (size_t i = 0; i < folder->count; i++) free(folder->made[i]);
+        free(folder->made), free(folder->path);
+    }
+    *folder = (TemporaryFolder){0};
+}
+
 void tr_remove_temporaries(void)
 {
     const int reason = errno;
+    for (int i = 0; i < MOST_FOLDERS; i++) {
+        const TemporaryFolder *folder = atomic_exchange(&folders[i], NULL);
+        if (folder) remove_listed(folder);
+    }
     for (int i = 0; i < MOST_LISTED; i++) {
         char *path = atomic_exchange(&listed[i], NULL);
         if (path) unlink(path);

@@ -20,7 +20,7 @@ typedef struct Words {
 typedef struct Options {
     const struct Verb *verb;
     const char *model; // the path
-    Words runs;        // of view and plot
+    Words runs;        // of view and plot; databases to merge
     const char *case_name;
     tr_setting settings[MAX_SETTINGS];
     size_t setting_count;
@@ -33,6 +33,9 @@ typedef struct Options {
     bool json, quiet, verbose, help;
     // check
     bool expand;
+    // of FMUs
+    const char *kind;
+    bool build, no_run;
     // equations
     const char *show, *most_operations, *budget;
     bool closed, staged, explain;
@@ -45,7 +48,8 @@ typedef struct Options {
     bool dense, no_project, filter, no_deviations;
     // sweep
     Words vary;
-    const char *table, *samples, *seed, *keep, *record, *stop, *what, *jobs;
+    const char *table, *samples, *seed, *keep, *record, *stop, *what, *jobs, *shard;
+    bool merge;
     // linearise and steady
     const char *sweep, *picture, *free;
     bool reduce, trim;
@@ -99,6 +103,9 @@ int cli_read_options(Options *options, const Verb *verb, int count, char **words
 void cli_print_help(FILE *to);
 void cli_print_verb_help(const Verb *verb);
 
+bool cli_is_fmu(const Options *options); // by the name of the model
+int cli_fmu_check(const Options *options);
+int cli_fmu_simulate(const Options *options);
 int cli_report(const Verb *verb, const Options *options);
 int cli_simulate(const Verb *verb, const Options *options);
 int cli_fit_inverse(const Verb *verb, const Options *options);

@@ -174,7 +174,7 @@ static int take_file(Options *o, const Verb *verb, const char *path)
 {
     if (o->runs.count == MAX_WORDS)
         cli_say("trundle: more than %d runs\n", MAX_WORDS);
-    else if (verb->self & OF_RUNS)
+    else if (verb->self & OF_RUNS || (verb->self & OF_SWEEP && o->merge))
         return o->runs.word[o->runs.count++] = path, 0;
     else if (!(verb->self & OF_CASES))
         cli_say("trundle: %s takes no file: '%s'\n", verb->name, path);
@@ -198,7 +198,9 @@ static bool is_value(const Option *option, const char *word)
 static int check(const Options *o, const Verb *verb)
 {
     const bool needs_run = verb->self & OF_RUNS && !o->runs.count;
-    if (o->help || (!needs_run && (o->model || !(verb->self & OF_CASES)))) return 0;
+    if (o->help ||
+        (!needs_run && (o->model || (o->merge && o->runs.count) || !(verb->self & OF_CASES))))
+        return 0;
     cli_say("trundle: which %s? usage: trundle %s\n", needs_run ? "run" : "model", verb->usage);
     return TR_USAGE;
 }

@@ -29,6 +29,7 @@ int cli_report(const Verb *verb, const Options *options)
 {
     int status = 0;
     tr_error err = {0};
+    if (verb->self == OF_CHECK && cli_is_fmu(options)) return cli_fmu_check(options);
     if (options->expand) return expand(options);
     tr_system *system = cli_system(options, &status);
     if (!system) return status;

@@ -170,6 +170,7 @@ static int run(const Options *options, const tr_system *system, const tr_simulat
 int cli_simulate(const Verb *verb, const Options *options)
 {
     (void)verb;
+    if (cli_is_fmu(options)) return cli_fmu_simulate(options);
     int status = 0;
     tr_error err = {0};
     const tr_view_options wanted = report_options(options);

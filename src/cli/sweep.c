@@ -52,6 +52,18 @@ static bool show_progress(void *owner, size_t done, size_t failed, size_t all)
     return !cli_is_stopped();
 }
 
+// "3/16"
+static bool take_shard(const char *text, tr_sweep_options *o)
+{
+    char behind;
+    if (!text) return true;
+    if (sscanf(text, "%9zu/%9zu%c", &o->shard, &o->shards, &behind) == 2 && o->shard &&
+        o->shard <= o->shards)
+        return o->shard--, true;
+    cli_say("trundle: --shard takes a part and how many there are, as 3/16, not '%s'\n", text);
+    return false;
+}
+
 static bool take_options(const Options *options, tr_sweep_options *o)
 {
     o->vary = options->vary.word, o->vary_count = options->vary.count;
@@ -61,7 +73,8 @@ static bool take_options(const Options *options, tr_sweep_options *o)
     o->free = options->free, o->by = options->by;
     o->holds = options->holds.word, o->hold_count = options->holds.count;
     o->most_steps = MOST_STEPS;
-    return cli_limit("--samples", options->samples, &o->samples) &&
+    o->shares = 1;
+    return take_shard(options->shard, o) && cli_limit("--samples", options->samples, &o->samples) &&
            cli_limit("--seed", options->seed, &o->seed) &&
            cli_limit("--record", options->record, &o->record) &&
            cli_limit("--jobs", options->jobs, &o->jobs) &&
@@ -107,10 +120,27 @@ static int run(const Options *options, const tr_model *model)
     o.progress = show_progress, o.owner = &bar;
     tr_sweep(model, &how, &o, &summary, &err);
     if (bar.is_shown) fprintf(stderr, "\r%79s\r", "");
+    if (summary.follows) return 0; // the first process says it all
     if (!options->quiet && summary.done && options->json) print_json(&o, &summary);
     if (!options->quiet && summary.done && !options->json) print_summary(&o, &summary);
     if (err.status) return cli_complain_of(options, &err);
     return summary.interrupted ? EXIT_INTERRUPTED : 0;
+}
+
+static int merge(const Options *options)
+{
+    tr_error err = {0};
+    tr_sweep_summary summary;
+    if (!cli_ends_with(options->output, ".db")) {
+        cli_say("trundle: --merge writes a database: say which, by -o all.db\n");
+        return TR_USAGE;
+    }
+    if (!tr_sweep_merge(options->runs.word, options->runs.count, options->output, &summary, &err))
+        return cli_complain(NULL, &err);
+    if (!options->quiet)
+        cli_say("%zu of %zu runs are in %s, %zu of them could not go on to the end\n", summary.done,
+                summary.runs, options->output, summary.failed);
+    return 0;
 }
 
 int cli_sweep(const Verb *verb, const Options *options)
@@ -118,6 +148,7 @@ int cli_sweep(const Verb *verb, const Options *options)
     (void)verb;
     int status = 0;
     tr_error err = {0};
+    if (options->merge) return merge(options);
     tr_system_free(cli_system(options, &status)); // a first look, for words about the model
     if (status) return status;
     tr_model *model = tr_model_read(options->model, &err);

@@ -5,7 +5,7 @@
 #include "export/embedded.h"
 #include "export/identifier.h"
 #include "export/paste.h"
-#include "export/target.h"
+#include "export/unreduced.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -128,11 +128,20 @@ static void call_parts(Printer *p, const Walk *walk, uint32_t uses)
     tr_buffer_print(out, "}\n\n");
 }
 
+// Those of the unreduced form that need more than the state
+static bool takes_what_is_found(const Export *code, CodePart part)
+{
+    const bool is_of_state = part == PART_RATES || part == PART_OUTPUTS;
+    return (is_of_state && code->options.is_unreduced) || part == PART_ROWS || part == PART_TERMS ||
+           part == PART_MARGINS;
+}
+
 // Which arguments a function has
-static uint32_t arguments_of(CodePart part)
+static uint32_t arguments_of(const Export *code, CodePart part)
 {
     enum { T = 1 << ARGUMENT_T, X = 1 << ARGUMENT_X, U = 1 << ARGUMENT_U, P = 1 << ARGUMENT_P };
     enum { WEIGHT = 1 << ARGUMENT_WEIGHT, CHANGE = 1 << ARGUMENT_CHANGE, DUE = 1 << ARGUMENT_DUE };
+    if (takes_what_is_found(code, part)) return T | X | U | P | 1 << ARGUMENT_FOUND;
     switch (part) {
     case PART_GRADIENT: return T | X | U | P | WEIGHT;
     case PART_HESSIAN: return T | X | U | P | WEIGHT | CHANGE;
@@ -151,7 +160,7 @@ void tr_c_function(Printer *p, CodePart part, const char *name, const char *arra
     Buffer given = {0};
     snprintf(full, sizeof full, "%s%s%s", is_public ? p->code->options.name : "",
              is_public ? "_" : "", name);
-    p->arguments = arguments_of(part);
+    p->arguments = arguments_of(p->code, part);
     for (uint32_t k = 0; k < ARGUMENT_COUNT; k++) {
         if (!(p->arguments >> k & 1)) continue;
         tr_buffer_print(&given, k == ARGUMENT_T ? "%s%s %s" : "%sconst %s *%s", comma, real,
@@ -229,13 +238,31 @@ static void write_reals(const Printer *p, Buffer *out, const char *head, const d
     tr_buffer_print(out, "\n};\n");
 }
 
+// Which operations its functions take
+static void find_used(const Export *code, bool *used, Buffer *out)
+{
+    const Flat *flat = &code->flat;
+    bool *needed = calloc(flat->count + 1u, sizeof *needed);
+    if (!needed) out->failed = true;
+    for (int part = 0; needed && part < CODE_PARTS; part++)
+        for (uint32_t k = 0; k < code->part[part].count; k++)
+            needed[code->part[part].value[k]] = true;
+    for (uint32_t i = flat->count; needed && i-- > 0;) {
+        if (!needed[i]) continue;
+        used[flat->nodes[i].code] = true;
+        for (int k = 0; k < flat_operands(&flat->nodes[i]); k++)
+            needed[flat_operand(&flat->nodes[i], k)] = true;
+    }
+    free(needed);
+}
+
 // The functions of op.def that generated code has for itself
 static void write_elementary(const Printer *p, Buffer *out)
 {
     bool used[FLAT_CODES] = {0};
     Buffer wanted = {0};
     const bool single = p->code->options.is_single;
-    for (uint32_t i = 0; i < p->code->flat.count; i++) used[p->code->flat.nodes[i].code] = true;
+    find_used(p->code, used, out);
     for (unsigned op = OP_SQRT + 1; op <= OP_LOG; op++)
         if (used[op]) tr_buffer_print(&wanted, " el_%s", tr_op[op].name);
     if (p->code->samples.has_noise) tr_buffer_print(&wanted, " el_log");
@@ -414,6 +441,13 @@ static const char reduced_failures[] =
     "numbers "
     "lose digits from here on\n   (not looked at in single precision).";
 
+static const char unreduced_modes[] =
+    ", 3 only just began to slip.\n   Behind them, for each constraint, the velocity that follows "
+    "from it, counted from 1, or 0";
+static const char unreduced_failures[] =
+    "2: nothing agrees\n   with what contacts do there; 3: velocities of motions, or places, jump, "
+    "and others would have to\n   follow with an impact; 4: modes change without end.";
+
 static void write_header(const Printer *p, Buffer *out)
 {
     const Export *code = p->code;
@@ -423,15 +457,17 @@ static void write_header(const Printer *p, Buffer *out)
     if (code->phi_count && projection_room(p) > room) room = projection_room(p);
     if (code->pivot_count && quality > room) room = quality;
     if (start_room(p) > room + 5 * code->x.count) room = start_room(p) - 5 * code->x.count;
+    if (code->options.is_unreduced) room += tr_c_unreduced_room(p);
     if (tr_c_step_room(p) > room + 5 * code->x.count) room = tr_c_step_room(p) - 5 * code->x.count;
     room += code->u.count + code->x.count + 2; // what the start keeps while others go on
+    const bool unreduced = code->options.is_unreduced;
     write_title(p, out);
     snprintf(sizes, sizeof sizes,
              "    @NAME@_NX = %u, @NAME@_NU = %u, @NAME@_NP = %u, @NAME@_NY = %u, @NAME@_NM = %u,\n"
-             "    @NAME@_NZ = 0, @NAME@_NJ = %u, @NAME@_NS = %u, @NAME@_NC = %u, @NAME@_NK = %u,\n"
+             "    @NAME@_NZ = %u, @NAME@_NJ = %u, @NAME@_NS = %u, @NAME@_NC = %u, @NAME@_NK = %u,\n"
              "    @NAME@_NWORK = %u",
              code->x.count, code->u.count, code->p.count, code->y.count, code->latches.count,
-             code->part[PART_JACOBIAN].count, code->samples.s.count, code->samples.c.count,
+             tr_c_indicators(p), code->jacobian_count, code->samples.s.count, code->samples.c.count,
              code->samples.clock.count, room + 5 * code->x.count);
     Buffer indices = {0}, filled = {0};
     write_indices(p, &indices, &code->x, "the state");
@@ -461,8 +497,8 @@ static void write_header(const Printer *p, Buffer *out)
                           {"own_u", acts ? "" : "const "},
                           {"second", second.at ? second.at : ""},
                           {"indices", indices.at ? indices.at : ""},
-                          {"modes", ""},
-                          {"failures", reduced_failures},
+                          {"modes", unreduced ? unreduced_modes : ""},
+                          {"failures", unreduced ? unreduced_failures : reduced_failures},
                           {NULL, NULL}};
     tr_c_fill_in(p, out, tr_embedded_c_header(), marks);
     out->failed = out->failed || indices.failed || filled.failed;
@@ -502,13 +538,17 @@ static void write_guesses(Printer *p)
         return;
     }
     for (uint32_t k = 0; k < code->x.count; k++)
-        guess[k] = code->system->inputs[code->x.at[k].input].value;
+        if (code->x.at[k].input != NO_INPUT)
+            guess[k] = code->system->inputs[code->x.at[k].input].value;
     write_reals(p, &p->body, "first_guess", guess, code->x.count);
     write_reals(p, &p->body, "first_state", code->start, code->x.count);
     free(guess);
     tr_buffer_print(&p->body, "\n");
     tr_c_function(p, PART_START, "start_guess", "guess", false, &code->x);
 }
+
+static const char start_known[] = "return begin(x, u, p, mode, 0, w);";
+static const char start_decided[] = "return begin(x, u, p, mode, 1, w);";
 
 static void write_start(Printer *p)
 {
@@ -536,20 +576,25 @@ static void write_start(Printer *p)
     for (uint32_t k = 0; k < code->latches.count; k++)
         tr_buffer_print(&modes, "    mode[%u] = %u; /* %s */\n", k, code->mode[k],
                         code->latches.at[k].id);
-    const Mark marks[] = {
-        {"modes", modes.at ? modes.at : ""},   {"solve", solve.at ? solve.at : ""},
-        {"same", single ? "1e-10f" : "1e-20"}, {"converged", single ? "1e-13f" : "1e-28"},
-        {"wrong", single ? "1e-8f" : "1e-20"}, {NULL, NULL}};
+    const Mark marks[] = {{"modes", modes.at ? modes.at : ""},
+                          {"solve", solve.at ? solve.at : ""},
+                          {"same", single ? "1e-10f" : "1e-20"},
+                          {"converged", single ? "1e-13f" : "1e-28"},
+                          {"wrong", single ? "1e-8f" : "1e-20"},
+                          {"known", code->options.is_unreduced ? start_known : "return 0;"},
+                          {"decide", code->options.is_unreduced ? start_decided : "return 0;"},
+                          {NULL, NULL}};
     tr_c_fill_in(p, out, solves ? tr_embedded_c_start() : tr_embedded_c_plain_start(), marks);
     out->failed = out->failed || modes.failed || solve.failed;
     tr_buffer_free(&modes);
     tr_buffer_free(&solve);
 }
 
-static void write_projection(Printer *p)
+void tr_c_projection(Printer *p)
 {
     const Export *code = p->code;
     Buffer *out = &p->body;
+    const bool unreduced = code->options.is_unreduced;
     if (!code->phi_count && !code->quaternion_count) return;
     tr_buffer_print(out, "enum { CONDITIONS = %u, PROJECTED = %u, QUATERNIONS = %u };\n",
                     code->phi_count, code->projected_count, code->quaternion_count);
@@ -560,9 +605,15 @@ static void write_projection(Printer *p)
     tr_c_integers(out, "static const int projected[PROJECTED]", code->projected,
                   code->projected_count);
     tr_buffer_print(out, "\n");
-    tr_c_function(p, PART_PHI, "evaluate_phi", "f", false, NULL);
-    tr_c_function(p, PART_PROJECTION, "evaluate_projection", "f", false, NULL);
-    tr_c_fill_in(p, out, tr_embedded_c_project(), NULL);
+    tr_c_function(p, PART_PHI, unreduced ? "all_phi" : "evaluate_phi", "f", false, NULL);
+    tr_c_function(p, PART_PROJECTION, unreduced ? "all_slopes" : "evaluate_projection", "f", false,
+                  NULL);
+    const Mark marks[] = {{"conditions", unreduced ? "count_conditions(mode)" : "CONDITIONS"},
+                          {"with_mode", unreduced ? ", const int *mode" : ""},
+                          {"mode", unreduced ? ", mode" : ""},
+                          {NULL, NULL}};
+    if (unreduced) tr_c_fill_in(p, out, tr_embedded_c_all_phi(), NULL);
+    tr_c_fill_in(p, out, tr_embedded_c_project(), marks);
 }
 
 // Where velocities depend on each other: whether they may, here
@@ -579,6 +630,11 @@ static void write_functions(Printer *p)
 {
     const Export *code = p->code;
     write_defaults(p);
+    if (code->options.is_unreduced) {
+        tr_c_unreduced(p);
+        write_start(p);
+        return;
+    }
     tr_c_function(p, PART_RATES, "rates", "dx", true, &code->x);
     tr_c_function(p, PART_OUTPUTS, "outputs", "y", true, &code->y);
     tr_c_function(p, PART_JACOBIAN, "jacobian", "J", true, NULL);
@@ -592,7 +648,7 @@ static void write_functions(Printer *p)
                     "void %s_speeds(%s t, %s *x, const %s *u, const %s *p, %s *w)\n{\n"
                     "    evaluate_speeds(t, x, u, p, x, w);\n}\n\n",
                     code->options.name, p->real, p->real, p->real, p->real, p->real);
-    write_projection(p);
+    tr_c_projection(p);
     write_quality(p);
     tr_c_samples(p);
     tr_c_step(p);
@@ -615,9 +671,9 @@ static void write_source(const Printer *p, Buffer *out)
     write_names(p, out, "k", &code->samples.clock);
     char head[120];
     snprintf(head, sizeof head, "const int %s_jacobian_row[]", code->options.name);
-    tr_c_integers(out, head, code->jacobian_row, code->part[PART_JACOBIAN].count);
+    tr_c_integers(out, head, code->jacobian_row, code->jacobian_count);
     snprintf(head, sizeof head, "const int %s_jacobian_column[]", code->options.name);
-    tr_c_integers(out, head, code->jacobian_column, code->part[PART_JACOBIAN].count);
+    tr_c_integers(out, head, code->jacobian_column, code->jacobian_count);
     tr_buffer_print(out, "\n/* ---- elementary functions ---- */\n\n");
     write_elementary(p, out);
     write_tables(p, out);

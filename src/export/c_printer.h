@@ -26,6 +26,8 @@ void tr_c_function(Printer *p, CodePart part, const char *name, const char *arra
 // A text with marks for names, numbers and functions of the C library, and more
 void tr_c_fill_in(const Printer *p, Buffer *out, Text text, const Mark *more);
 void tr_c_integers(Buffer *out, const char *head, const uint32_t *at, uint32_t count);
+// Units and positions back onto their constraints, where there are any
+void tr_c_projection(Printer *p);
 
 // What acts at samples; a step; and what they say in the header
 void tr_c_samples(Printer *p);
@@ -33,5 +35,10 @@ void tr_c_step(Printer *p);
 void tr_c_samples_header(const Printer *p, Buffer *out);
 // Numbers that they need in w behind those of functions
 uint32_t tr_c_step_room(const Printer *p);
+
+// The unreduced form: functions, what the workspace takes, and how many indicators there are
+void tr_c_unreduced(Printer *p);
+uint32_t tr_c_unreduced_room(const Printer *p);
+uint32_t tr_c_indicators(const Printer *p);
 
 #endif

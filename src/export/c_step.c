@@ -129,6 +129,22 @@ static void write_stops(Printer *p)
     tr_buffer_free(&text);
 }
 
+// In the unreduced form it stays on this side of what jumps, for it takes all at the times there
+// are.
+static void write_unreduced_step(Printer *p)
+{
+    const bool jumps = has_jumps(p->code);
+    tr_buffer_print(&p->body,
+                    "static int one_step(double t, double h%s, double *x, const double *u, const "
+                    "double *p, int *mode, double *w)\n{\n%s}\n\n",
+                    jumps ? ", double from, double to" : "",
+                    jumps
+                        ? "    const double begins = between(t, from, to);\n"
+                          "    return step_on(begins, between(t + h, from, to) - begins, x, u, p, "
+                          "mode, w);\n"
+                        : "    return step_on(t, h, x, u, p, mode, w);\n");
+}
+
 void tr_c_step(Printer *p)
 {
     const Export *code = p->code;
@@ -138,7 +154,10 @@ void tr_c_step(Printer *p)
         tr_c_fill_in(p, &p->body, tr_embedded_c_jumps(), NULL);
     }
     if (code->strikes) tr_c_fill_in(p, &p->body, tr_embedded_c_blow(), NULL);
-    write_one_step(p);
+    if (code->options.is_unreduced)
+        write_unreduced_step(p);
+    else
+        write_one_step(p);
     write_stops(p);
 }
 

@@ -4,6 +4,7 @@
 #include "export/code.h"
 
 #include "export/identifier.h"
+#include "export/unreduced.h"
 #include "plan/start.h"
 #include "plan/switch.h"
 
@@ -99,6 +100,32 @@ static void add_input(Export *code, CodeNames *names, const char *prefix, uint32
     tr_code_name(code, names, prefix, of->name, &of->port, input);
 }
 
+// Whether one is, in the present chart; in the unreduced form all are that no motion drives, for
+// charts change.
+static bool is_integrated(const Export *code, uint32_t input, const bool *known)
+{
+    const Input *of = &code->system->inputs[input];
+    if (!code->options.is_unreduced) return known[input];
+    return !is_motion_driven(of) && (of->kind != TR_POSITION || known[input]);
+}
+
+// Which way friction heads, and the fastest impact so far: numbers that events set
+static void name_event_numbers(Export *code)
+{
+    const System *s = code->system;
+    bool any = false;
+    for (uint32_t i = 0; i < s->latch_count; i++) {
+        any = any || s->latches[i].opens;
+        for (uint32_t k = 0; k < s->latches[i].row_count; k++) {
+            const Expr heading = s->latches[i].heading[k];
+            if (heading.id)
+                add_input(code, &code->x, "z_",
+                          (uint32_t)(tr_system_input(s, heading) - s->inputs));
+        }
+    }
+    if (any) tr_code_name(code, &code->x, "z_", "fastest impact", NULL, NO_INPUT);
+}
+
 // q, v, z, of which the chart at the start integrates some
 static void name_state(Export *code)
 {
@@ -121,11 +148,14 @@ static void name_state(Export *code)
         const Input *of = &s->inputs[i];
         const bool is_extra = (of->kind == TR_POSITION && of->is_extra) || of->kind == TR_TOUCH;
         const bool is_speed = (of->kind == TR_SPEED || of->kind == TR_INNER) && known[i];
-        if (is_extra || is_speed) add_input(code, &code->x, "z_", i);
+        const bool has_speeds = !code->options.is_unreduced;
+        if (is_extra || (is_speed && has_speeds)) add_input(code, &code->x, "z_", i);
     }
     tr_code_name_held(code);
+    if (code->options.is_unreduced) name_event_numbers(code);
     for (uint32_t i = 0; i < code->x.count; i++)
-        code->x.at[i].is_integrated = known[code->x.at[i].input];
+        code->x.at[i].is_integrated =
+            code->x.at[i].input == NO_INPUT || is_integrated(code, code->x.at[i].input, known);
     free(known);
 }
 
@@ -157,6 +187,8 @@ static void name_settings(Export *code)
     }
     for (uint32_t i = 0; i < s->latch_count; i++)
         tr_code_name(code, &code->latches, "mode_", s->latches[i].name, NULL, NO_INPUT);
+    for (uint32_t i = 0; code->options.is_unreduced && i < code->flow->footing->constraints; i++)
+        tr_code_name(code, &code->latches, "mode_pivot_", s->rows[i].name, NULL, NO_INPUT);
 }
 
 // Each name that is asked for must be there.
@@ -233,7 +265,8 @@ static uint32_t follower_node(Export *code, uint32_t input)
 static void map_names(Export *code, const CodeNames *names, Argument which)
 {
     for (uint32_t k = 0; k < names->count; k++)
-        code->input_node[names->at[k].input] = tr_flat_argument(&code->flat, which, k);
+        if (names->at[k].input != NO_INPUT)
+            code->input_node[names->at[k].input] = tr_flat_argument(&code->flat, which, k);
 }
 
 // What is no argument is a number: what contacts do, what noise is, and sides of switches, which
@@ -260,8 +293,10 @@ static void map_inputs(Export *code)
     map_names(code, &code->u, ARGUMENT_U);
     map_names(code, &code->p, ARGUMENT_P);
     for (uint32_t i = 0; i < s->input_count; i++)
-        if (s->inputs[i].kind == TR_MODE) code->input_node[i] = follower_node(code, i);
+        if (s->inputs[i].kind == TR_MODE && tr_code_entry(code, i) == code->x.count)
+            code->input_node[i] = follower_node(code, i);
     tr_code_map_held(code);
+    if (code->options.is_unreduced) tr_code_map_found(code);
 }
 
 // ---- functions -----------------------------------------------------------------------------
@@ -311,7 +346,8 @@ uint32_t tr_code_entry(const Export *code, uint32_t input)
 void tr_code_rates(const Export *code, const System *s, Exprs *list)
 {
     for (uint32_t k = 0; k < code->x.count; k++) {
-        const Expr rate = s->inputs[code->x.at[k].input].rate;
+        const uint32_t input = code->x.at[k].input;
+        const Expr rate = input != NO_INPUT ? s->inputs[input].rate : zero(s->graph);
         exprs_add(list, rate.id ? rate : zero(s->graph));
     }
 }
@@ -460,11 +496,12 @@ static void take_speeds(Export *code)
     }
 }
 
-static void take_projection(Export *code, tr_error *err)
+// Which entries projecting moves, and which are quaternions
+static void find_projected(Export *code)
 {
     const System *s = code->system;
     const ChartPrograms *c = code->flow->now->programs;
-    code->phi_count = c->projected;
+    code->phi_count = c->projected; // of the reduced form
     code->projected_count = c->positions;
     code->projected = calloc(c->positions + 1u, sizeof *code->projected);
     code->quaternion = calloc(s->quaternion_count + 1u, sizeof *code->quaternion);
@@ -476,7 +513,12 @@ static void take_projection(Export *code, tr_error *err)
         code->projected[k] = tr_code_entry(code, c->place[k]);
     for (uint32_t i = 0; i < code->flow->quaternion_count; i++)
         code->quaternion[code->quaternion_count++] = code->projected[code->flow->quaternions[i]];
-    if (!c->projected) return;
+}
+
+static void take_projection(Export *code, tr_error *err)
+{
+    const ChartPrograms *c = code->flow->now->programs;
+    if (!c->projected || code->failed) return;
     tr_code_program(code, PART_PHI, chart_program(code, CHART_PHI, err), NULL, c->projected);
     tr_code_program(code, PART_PROJECTION, chart_program(code, CHART_PROJECTION, err), NULL,
                     c->projected * (1 + c->positions));
@@ -484,24 +526,35 @@ static void take_projection(Export *code, tr_error *err)
 
 // ---- all of it -----------------------------------------------------------------------------
 
+static void take_reduced(Export *code, const uint32_t *outputs, tr_error *err)
+{
+    take_rates(code, err);
+    if (!code->options.is_single) { // bits are not those of a run, and room is short
+        take_first(code, err);
+        take_quality(code, err);
+        take_jumps(code, err);
+    }
+    take_columns(code, outputs, err);
+    take_speeds(code);
+    tr_code_samples(code, err);
+    take_projection(code, err);
+    tr_code_jacobian(code, err);
+    if (code->options.differentiates) tr_code_second(code, err);
+}
+
 static void take_functions(Export *code, tr_error *err)
 {
     uint32_t *outputs = choose_outputs(code, err);
     if (outputs) {
         map_inputs(code);
         tr_code_start(code, err);
-        take_rates(code, err);
-        if (!code->options.is_single) { // bits are not those of a run, and room is short
-            take_first(code, err);
-            take_quality(code, err);
+        find_projected(code);
+        const bool good = !code->failed && !has_failed(err);
+        if (good && code->options.is_unreduced) {
+            tr_code_unreduced(code, outputs, err);
             take_jumps(code, err);
         }
-        take_columns(code, outputs, err);
-        take_speeds(code);
-        tr_code_samples(code, err);
-        take_projection(code, err);
-        tr_code_jacobian(code, err);
-        if (code->options.differentiates) tr_code_second(code, err);
+        if (good && !code->options.is_unreduced) take_reduced(code, outputs, err);
     }
     free(outputs);
     if (code->failed || code->flat.failed) tr_fail_memory(err);

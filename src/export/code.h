@@ -50,6 +50,11 @@ typedef enum CodePart {
     PART_SENSE,    // what sensors hold after a sample
     PART_CONTROL,  // likewise states of controllers, then inputs that they set
     PART_JUMPS,    // what jumps at times that are known beforehand
+    // In the unreduced form alone, where rates are those of what is no velocity, and outputs take
+    // what was found (see unreduced.h): slopes of rows, other terms, and margins of alarms
+    PART_ROWS,
+    PART_TERMS,
+    PART_MARGINS,
     CODE_PARTS
 } CodePart;
 
@@ -80,6 +85,7 @@ typedef struct CodeOptions {
     bool is_single;      // float
     bool opens;          // parameters that are 0, 1 or -1 stay parameters
     bool differentiates; // gradients and second slopes, too
+    bool is_unreduced;
 } CodeOptions;
 
 typedef struct Export {
@@ -88,15 +94,15 @@ typedef struct Export {
     tr_plan *plan;
     Flow *flow; // at the start
     CodeNames x, u, p, y, fixed, latches;
-    uint32_t positions, velocities;           // of x: the first, and those behind them
-    uint32_t *mode;                           // at the start, by latch: 0 open, 1 holds, 2 slips
-    double *start;                            // x at the start with the model's own parameters
-    uint32_t *quaternion, quaternion_count;   // entries of x, the first of four
-    uint32_t *projected, projected_count;     // entries of x that projecting moves
-    uint32_t phi_count;                       // constraints on positions
-    uint32_t pivot_count;                     // of the chart
-    uint32_t *jacobian_row, *jacobian_column; // of its entries
-    CodeConditions given[2];                  // positions, rates
+    uint32_t positions, velocities;         // of x: the first, and those behind them
+    uint32_t *mode;                         // at the start, see c_header.txt
+    double *start;                          // x at the start with the model's own parameters
+    uint32_t *quaternion, quaternion_count; // entries of x, the first of four
+    uint32_t *projected, projected_count;   // entries of x that projecting moves
+    uint32_t phi_count;                     // constraints on positions
+    uint32_t pivot_count;                   // of the chart
+    uint32_t *jacobian_row, *jacobian_column, jacobian_count; // of its entries
+    CodeConditions given[2];                                  // positions, rates
     CodeSamples samples;
     bool strikes; // at what jumps velocities may, too
     Flat flat;

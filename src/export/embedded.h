@@ -23,6 +23,12 @@
     X(c_header, "export/c_header.txt")                       \
     X(c_source, "export/c_source.txt")                       \
     X(c_raise, "export/c_raise.txt")                         \
+    X(c_unreduced, "export/c_unreduced.txt")                 \
+    X(c_all_phi, "export/c_all_phi.txt")                     \
+    X(c_unreduced_project, "export/c_unreduced_project.txt") \
+    X(c_unreduced_step, "export/c_unreduced_step.txt")       \
+    X(c_contacts, "export/c_contacts.txt")                   \
+    X(c_events, "export/c_events.txt")                       \
     X(c_units, "export/c_units.txt")                         \
     X(c_quality, "export/c_quality.txt")                     \
     X(c_start, "export/c_start.txt")                         \

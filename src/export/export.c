@@ -4,6 +4,8 @@
 #include "base/options.h"
 #include "export/identifier.h"
 #include "export/target.h"
+#include "export/unreduced.h"
+#include "sim/run.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -55,23 +57,64 @@ static bool write_folder(const char *path, const Folder *folder, tr_error *err)
     return false;
 }
 
-// What needs contacts that open, close or slip, or several charts, is not in the reduced form.
-static bool check_form(const System *s, const char *form, tr_error *err)
+static bool has_samples(const System *s) { return s->clocked_count > 0; }
+
+// Whether other velocities become independent in a run of its case, or of ten seconds
+static bool changes_charts(const System *s, tr_error *err)
 {
-    if (strcmp(form, "auto") != 0 && strcmp(form, "reduced") != 0) {
-        tr_fail(err, TR_USAGE, (Place){0}, "there is no form '%.60s': it is auto or reduced", form);
-        return false;
+    enum { MOST_STEPS = 2000 };
+    tr_error own = {0};
+    tr_plan *plan = tr_plan_new(s, &own);
+    tr_run_options o = tr_run_defaults(plan);
+    o.method = "erk";
+    const double end = s->plan.end > 0 && s->plan.end < 10 ? s->plan.end : 10;
+    tr_run *run = has_failed(&own) ? NULL : tr_run_new(plan, &o, &own);
+    if (run) {
+        run->mover->most_steps = MOST_STEPS;
+        tr_run_advance(run, end, &own); // as far as it gets
     }
-    if (!s->latch_count || strcmp(form, "reduced") == 0) return true;
-    tr_fail(err, TR_USAGE, (Place){0},
-            "contacts of this model may open, close or slip ('%.100s'), and generated code has one "
-            "mode: --form reduced takes that of the start for good",
-            s->latches[0].name);
-    return false;
+    const bool changes = run && run->mover->watch.changes > 0;
+    tr_run_free(run);
+    tr_plan_free(plan);
+    if (own.status == TR_NO_MEMORY) *err = own;
+    return changes;
+}
+
+// Contacts that open, close or slip, and several charts, are in the unreduced form alone, which is
+// C of double precision.
+static bool choose_form(const System *s, const tr_export_options *o, const Target *target,
+                        bool *is_unreduced, tr_error *err)
+{
+    const char *form = o->form ? o->form : "auto";
+    const bool may = target->may_unreduce && !o->single;
+    const bool reduced = strcmp(form, "reduced") == 0;
+    *is_unreduced = strcmp(form, "unreduced") == 0;
+    if (!*is_unreduced && !reduced && strcmp(form, "auto") != 0)
+        tr_fail(err, TR_USAGE, (Place){0},
+                "there is no form '%.60s': it is auto, reduced or unreduced", form);
+    else if (*is_unreduced && !may)
+        tr_fail(err, TR_USAGE, (Place){0}, "the unreduced form is C of double precision alone");
+    else if (*is_unreduced && has_samples(s))
+        tr_fail(err, TR_USAGE, (Place){0},
+                "the unreduced form has no controllers or sensors: leave them out, and make inputs "
+                "of what they say");
+    else if (*is_unreduced)
+        tr_code_may_unreduce(s, err);
+    else if (!reduced && may && s->latch_count && !has_samples(s))
+        *is_unreduced = tr_code_may_unreduce(s, err);
+    else if (!reduced && may && !has_samples(s) && tr_code_may_unreduce(s, NULL))
+        *is_unreduced = changes_charts(s, err);
+    else if (!reduced && s->latch_count)
+        tr_fail(err, TR_USAGE, (Place){0},
+                "contacts of this model may open, close or slip ('%.100s'), which only C of double "
+                "precision without controllers follows: --form reduced takes what they do at the "
+                "start for good",
+                s->latches[0].name);
+    return !has_failed(err);
 }
 
 static bool export_code(const System *s, const tr_export_options *o, const Target *target,
-                        tr_error *err)
+                        bool is_unreduced, tr_error *err)
 {
     char name[IDENTIFIER_LONGEST + 20];
     const char *title = s->source.file && s->source.file[0] ? s->source.file : s->title;
@@ -81,6 +124,7 @@ static bool export_code(const System *s, const tr_export_options *o, const Targe
                                  .outputs = o->outputs,
                                  .is_single = o->single,
                                  .opens = o->open,
+                                 .is_unreduced = is_unreduced,
                                  .differentiates = target->differentiates};
     Export *code = tr_code_new(s, &options, err);
     Folder *folder = calloc(1, sizeof *folder);
@@ -105,6 +149,7 @@ bool tr_export(const tr_system *system, const tr_export_options *options, tr_err
     const Target *target = has_failed(err) ? NULL : tr_target(o.language ? o.language : "c", err);
     if (target && o.single && strcmp(target->name, "c") != 0)
         tr_fail(err, TR_USAGE, (Place){0}, "only C has numbers of single precision");
-    return target && check_form(system, o.form ? o.form : "auto", err) &&
-           export_code(system, &o, target, err);
+    bool is_unreduced = false;
+    return target && choose_form(system, &o, target, &is_unreduced, err) &&
+           export_code(system, &o, target, is_unreduced, err);
 }

@@ -21,6 +21,7 @@ typedef enum Argument {
     ARGUMENT_C,      // their states
     ARGUMENT_DUE,    // 1 for what acts at samples and is due, else 0
     ARGUMENT_NOISE,  // of sensors, normal numbers
+    ARGUMENT_FOUND,  // in the unreduced form: accelerations, reactions, what contacts do
     ARGUMENT_COUNT
 } Argument;
 

@@ -55,6 +55,7 @@ static void keep_slopes(Export *code, const Expr *dense, const uint32_t *column,
             code->jacobian_column[list->count] = column[k];
             exprs_add(list, entry);
         }
+    code->jacobian_count = list->count;
 }
 
 static void take_list(Export *code, CodePart part, System *s, Exprs *list, tr_error *err)

@@ -60,7 +60,8 @@ static void take_guesses(Export *code, const uint32_t *node)
     if (!tr_code_open(code, PART_START, code->x.count)) return;
     f->count = 0;
     for (uint32_t k = 0; k < code->x.count; k++)
-        if (is_guessed(&code->system->inputs[code->x.at[k].input])) {
+        if (code->x.at[k].input != NO_INPUT &&
+            is_guessed(&code->system->inputs[code->x.at[k].input])) {
             f->entry[f->count] = k;
             f->value[f->count++] = node[code->x.at[k].input];
         }
@@ -87,20 +88,39 @@ static void take_conditions(Export *code, const ConditionSet *set, bool rates, c
     free(wanted);
 }
 
+// The chart of a run, where it is one of velocities: of rows or velocities in other axes generated
+// code chooses its own.
+static void take_pivots(Export *code)
+{
+    const System *s = code->system;
+    const Partition *p = &code->flow->now->programs->partition;
+    uint32_t *pivots = code->mode + s->latch_count;
+    bool good = true;
+    for (uint32_t k = 0; k < p->count; k++) {
+        const uint32_t place = tr_code_entry(code, p->dependent[k]);
+        good = good && place < code->x.count && !s->rows[p->row[k]].is_speed &&
+               !s->rows[p->row[k]].is_mixed;
+        if (good) pivots[p->row[k]] = place - code->positions + 1;
+    }
+    if (!good) memset(pivots, 0, code->flow->footing->constraints * sizeof *pivots);
+}
+
 static void take_state(Export *code)
 {
     const Flow *flow = code->flow;
     code->start = calloc(code->x.count + 1u, sizeof *code->start);
-    code->mode = calloc(code->system->latch_count + 1u, sizeof *code->mode);
+    code->mode = calloc(code->latches.count + 1u, sizeof *code->mode);
     if (!code->start || !code->mode) {
         code->failed = true;
         return;
     }
-    for (uint32_t k = 0; k < code->x.count; k++) code->start[k] = flow->inputs[code->x.at[k].input];
+    for (uint32_t k = 0; k < code->x.count; k++)
+        if (code->x.at[k].input != NO_INPUT) code->start[k] = flow->inputs[code->x.at[k].input];
     for (uint32_t k = 0; k < flow->known; k++) // which others followed from
         code->start[tr_code_entry(code, flow->now->place[k])] = flow->start[k];
     for (uint32_t i = 0; i < code->system->latch_count; i++)
         code->mode[i] = flow->modes[i].is_open ? 0 : flow->modes[i].is_slipping ? 2 : 1;
+    if (code->options.is_unreduced) take_pivots(code);
 }
 
 // Makes the formulas of the plan, which are made when something is set.

@@ -6,7 +6,8 @@
 #include <string.h>
 
 static const Target targets[] = {
-#define TARGET(name, words, print, differentiates) {name, words, print, differentiates},
+#define TARGET(name, words, print, differentiates, may_unreduce) \
+    {name, words, print, differentiates, may_unreduce},
 #include "export/target.def"
 };
 enum { TARGET_COUNT = sizeof targets / sizeof *targets };

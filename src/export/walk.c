@@ -135,8 +135,8 @@ void tr_walk_number(Buffer *out, const Tongue *tongue, double value, bool is_sin
 
 const char *tr_argument_name(Argument which)
 {
-    static const char *const names[ARGUMENT_COUNT] = {"t",      "x", "u", "p",   "weight",
-                                                      "change", "s", "c", "due", "noise"};
+    static const char *const names[ARGUMENT_COUNT] = {"t", "x", "u",   "p",     "weight", "change",
+                                                      "s", "c", "due", "noise", "found"};
     return names[which];
 }
 
@@ -163,6 +163,7 @@ static void name_argument(Buffer *out, const Export *code, const FlatNode *node)
     case ARGUMENT_DUE:
     case ARGUMENT_NOISE:
     case ARGUMENT_WEIGHT:
+    case ARGUMENT_FOUND:
     case ARGUMENT_CHANGE: tr_buffer_print(out, "%s_%u", argument_array(node), node->b); break;
     default: tr_buffer_print(out, "%s", argument_names(code, node)->at[node->b].id);
     }

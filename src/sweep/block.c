@@ -27,18 +27,17 @@ void tr_block_free(Block *b)
     free(b);
 }
 
-uint32_t tr_block_number(const Sweep *s, Block *b, uint64_t number, const uint8_t *is_done)
+void tr_block_begin(const Sweep *s, Block *b, const Deal *deal)
 {
-    b->number = number, b->count = 0;
-    const uint64_t first = number * s->block_size;
-    for (uint64_t run = first; run < first + s->block_size && run < s->design.runs; run++)
-        if (!is_done || !(is_done[run / 8] >> run % 8 & 1)) b->run[b->count++] = run;
+    b->number = deal->number, b->count = 0;
+    const uint64_t first = deal->number * s->block_size;
+    for (uint32_t i = 0; i < s->block_size && first + i < s->design.runs; i++)
+        if (!(deal->before >> i & 1)) b->run[b->count++] = first + i;
     for (uint32_t i = 0; i < b->count; i++) {
         double *values = block_values(s, b, i);
         for (uint32_t k = 0; k < s->column_count; k++) values[k] = (double)NAN;
         tr_design_take(&s->design, b->run[i], values);
     }
-    return b->count;
 }
 
 void tr_block_fail(Block *b, uint32_t run, const tr_error *why)

@@ -4,19 +4,19 @@
 #include "base/error.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
 
 enum { MOST_THREADS = 1024, AHEAD = 4 }; // blocks for each thread that nobody has written yet
-enum { PAUSE = 100000000, SECOND = 1000000000 }; // [ns]
+enum { SECOND = 1000000000 };            // [ns]
 
 typedef struct Pool {
     Sweep *sweep;
-    const uint8_t *is_done;
-    pthread_mutex_t lock; // of all that follows
+    const Dealer *dealer;
+    pthread_mutex_t lock; // of all that follows, and of the dealer
     pthread_cond_t is_finished, has_room;
-    uint64_t next;   // block
     Block *finished; // the first of a list
     size_t waiting;  // blocks in it
     size_t threads, at_work;
@@ -25,22 +25,19 @@ typedef struct Pool {
 
 // ---- threads --------------------------------------------------------------------------------
 
-// The next block that has runs; NULL when there is none, or all is over.
+// The next block; NULL when there is none, or all is over.
 static Block *take_block(Pool *p, tr_error *err)
 {
     Block *b = tr_block_new(p->sweep, err);
-    uint64_t number;
-    bool good = b != NULL;
-    do {
-        pthread_mutex_lock(&p->lock);
-        while (!p->sweep->stops && p->waiting > AHEAD * p->threads)
-            pthread_cond_wait(&p->has_room, &p->lock);
-        number = p->next;
-        good = good && number < p->sweep->block_count && !p->sweep->stops;
-        p->next += good;
-        pthread_mutex_unlock(&p->lock);
-    } while (good && !tr_block_number(p->sweep, b, number, p->is_done));
-    if (good) return b;
+    Deal deal = {0};
+    Dealt dealt = DEALT_NOTHING_YET;
+    pthread_mutex_lock(&p->lock);
+    while (b && dealt == DEALT_NOTHING_YET && !p->sweep->stops) {
+        if (p->waiting <= AHEAD * p->threads) dealt = p->dealer->deal(p->dealer->owner, &deal);
+        if (dealt == DEALT_NOTHING_YET) pthread_cond_wait(&p->has_room, &p->lock);
+    }
+    pthread_mutex_unlock(&p->lock);
+    if (dealt == DEALT_BLOCK) return tr_block_begin(p->sweep, b, &deal), b;
     tr_block_free(b);
     return NULL;
 }
@@ -82,11 +79,11 @@ static void *work(void *owner)
 // ---- writing --------------------------------------------------------------------------------
 
 // What is finished by now, or after a pause; false when nothing will be any more.
-static bool wait_for_blocks(Pool *p, Block **blocks)
+static bool wait_for_blocks(Pool *p, double most, Block **blocks)
 {
     struct timespec until;
     clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_nsec += PAUSE;
+    until.tv_nsec += (long)(most * SECOND);
     if (until.tv_nsec >= SECOND) until.tv_sec++, until.tv_nsec -= SECOND;
     pthread_mutex_lock(&p->lock);
     int late = 0;
@@ -111,7 +108,7 @@ static void stop(Pool *p)
 static void write_all(Pool *p, const Writer *w, tr_error *err)
 {
     Block *blocks;
-    while (wait_for_blocks(p, &blocks)) {
+    while (wait_for_blocks(p, w->most_pause, &blocks)) {
         for (Block *next; blocks; blocks = next) {
             next = blocks->next;
             if (!has_failed(err) && !w->block(w->owner, blocks, err)) stop(p);
@@ -124,10 +121,18 @@ static void write_all(Pool *p, const Writer *w, tr_error *err)
 
 // ---- all of it ------------------------------------------------------------------------------
 
-static size_t choose_threads(const Sweep *s, size_t threads)
+// Those that this process may run on
+static size_t count_processors(void)
 {
+    cpu_set_t allowed;
+    if (sched_getaffinity(0, sizeof allowed, &allowed) == 0) return (size_t)CPU_COUNT(&allowed);
     const long processors = sysconf(_SC_NPROCESSORS_ONLN);
-    if (!threads) threads = processors > 0 ? (size_t)processors : 1;
+    return processors > 0 ? (size_t)processors : 1;
+}
+
+size_t tr_pool_threads(const Sweep *s, size_t threads)
+{
+    if (!threads) threads = count_processors();
     if (threads > MOST_THREADS) threads = MOST_THREADS;
     return threads > s->block_count ? (size_t)s->block_count : threads;
 }
@@ -142,12 +147,11 @@ static void start(Pool *p, pthread_t *threads, size_t wanted)
     pthread_mutex_unlock(&p->lock);
 }
 
-bool tr_pool_run(Sweep *s, const uint8_t *is_done, size_t wanted, const Writer *writer,
-                 tr_error *err)
+bool tr_pool_run(Sweep *s, const Dealer *dealer, size_t wanted, const Writer *writer, tr_error *err)
 {
-    wanted = choose_threads(s, wanted);
+    wanted = tr_pool_threads(s, wanted);
     Pool p = {.sweep = s,
-              .is_done = is_done,
+              .dealer = dealer,
               .lock = PTHREAD_MUTEX_INITIALIZER,
               .is_finished = PTHREAD_COND_INITIALIZER,
               .has_room = PTHREAD_COND_INITIALIZER};

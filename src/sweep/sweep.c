@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/options.h"
 #include "sweep/pool.h"
+#include "sweep/ranks.h"
 #include "sweep/simulating.h"
 #include "sweep/store.h"
 #include "sweep/variant.h"
@@ -140,6 +141,10 @@ static bool open_sweep(Sweep *s, tr_error *err)
 {
     const tr_sweep_options *o = s->options;
     if (!choose_task(s, err)) return false;
+    if (o->shard && o->shard >= o->shards) {
+        tr_fail(err, TR_USAGE, (Place){0}, "there is no shard %zu of %zu", o->shard + 1, o->shards);
+        return false;
+    }
     s->system = tr_derive(s->model, s->derive, err);
     s->plan = tr_plan_new(s->system, err);
     if (!s->plan || !tr_design_make(&s->design, s->system, o, err) || !s->task->prepare(s, err))
@@ -251,17 +256,37 @@ Store *tr_store_open(const Sweep *s, const char *path, tr_error *err)
     return NULL;
 }
 
-static void run_all(Sweep *s, tr_sweep_summary *summary, tr_error *err)
+static void run_all(Sweep *s, Peers *peers, tr_sweep_summary *summary, tr_error *err)
 {
     const char *output = s->options->output;
+    Deck deck;
     Writing w = {.sweep = s, .summary = summary, .committed = seconds_now()};
-    const Writer writer = {write_block, pause_writing, &w};
+    const Writer writer = {write_block, pause_writing, &w, 0.1};
+    const Dealer dealer = {tr_deck_deal, &deck};
     if (output) w.store = tr_store_open(s, output, err);
-    if (has_failed(err)) return;
-    if (w.store) summary->before = summary->done = w.store->done, summary->failed = w.store->failed;
-    if (begin_sinks(s, err))
-        tr_pool_run(s, w.store ? w.store->is_done : NULL, s->options->jobs, &writer, err);
+    tr_deck_open(&deck, s, w.store ? w.store->is_done : NULL);
+    summary->runs = deck.runs, summary->before = summary->done = deck.before;
+    if (w.store) summary->failed = w.store->failed;
+    const bool has_begun = !has_failed(err) && begin_sinks(s, err);
+    if (peers)
+        tr_ranks_lead(peers, s, has_begun ? &deck : NULL, &writer, err);
+    else if (has_begun)
+        tr_pool_run(s, &dealer, s->options->jobs, &writer, err);
+    tr_deck_close(&deck);
     if (w.store) w.store->close(w.store, err);
+}
+
+// In one of several processes; what goes wrong before the work is told to the others, too.
+static void share(Sweep *s, Peers *peers, tr_sweep_summary *summary, tr_error *err)
+{
+    Sweep *ready = has_failed(err) ? NULL : s;
+    summary->follows = tr_peers_self(peers) > 0;
+    if (summary->follows)
+        tr_ranks_follow(peers, ready, err);
+    else if (ready)
+        run_all(s, peers, summary, err);
+    else
+        tr_ranks_lead(peers, NULL, NULL, NULL, err);
 }
 
 bool tr_sweep(const tr_model *model, const tr_derive_options *derive,
@@ -276,10 +301,13 @@ bool tr_sweep(const tr_model *model, const tr_derive_options *derive,
     if (!model || !tr_take_options(&o, sizeof o, options, "tr_sweep_defaults", err)) return false;
     const double started = seconds_now();
     Sweep s = {.options = &o, .model = model, .derive = derive};
-    if (open_sweep(&s, err)) {
-        summary->runs = s.design.runs;
-        run_all(&s, summary, err);
-    }
+    Peers *peers = o.shares ? tr_peers_open(err) : NULL;
+    if (!has_failed(err)) open_sweep(&s, err);
+    if (peers)
+        share(&s, peers, summary, err);
+    else if (!has_failed(err))
+        run_all(&s, NULL, summary, err);
+    tr_peers_close(peers);
     close_sweep(&s);
     summary->seconds = seconds_now() - started;
     return !has_failed(err);

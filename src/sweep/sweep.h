@@ -4,7 +4,9 @@
 //   design       which runs there are, and what each has, by its number alone
 //   task         what a run is: a row of task.def; it fills blocks
 //   keep         what is kept of a run
-//   pool         hands out numbered blocks of runs to threads; blocks come back to one writer
+//   deck         deals numbered blocks of runs
+//   pool         threads that work on them; blocks come back to one writer
+//   ranks        processes of MPI, each with a pool: the first deals and writes
 //   store        where the writer puts them: a database, a table, whoever called
 //
 // A block is numbers of runs on its way out, and results on its way back; nothing else passes
@@ -74,10 +76,15 @@ typedef struct Block {
     struct Block *next; // for lists of them
 } Block;
 
+// A block on its way out: a bit for each of its runs that was there before
+typedef struct Deal {
+    uint64_t number, before;
+} Deal;
+
 Block *tr_block_new(const Sweep *sweep, tr_error *err);
 void tr_block_free(Block *block);
-// Its runs, but for those whose bit is set in `is_done`, which may be NULL; how many that are
-uint32_t tr_block_number(const Sweep *sweep, Block *block, uint64_t number, const uint8_t *is_done);
+// Its runs, but for those that were there before
+void tr_block_begin(const Sweep *sweep, Block *block, const Deal *deal);
 // Notes why a run could not go on.
 void tr_block_fail(Block *block, uint32_t run, const tr_error *why);
 // Another row of a run is kept.

@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: Apache-2.0
+// What `trundle check` says of FMUs: of good ones nothing, of each mistake its words and its line.
+#include "fmus.h"
+
+#include "base/xml.h"
+#include "fmu/fmu.h"
+
+typedef struct Heard {
+    char words[20000];
+    size_t mistakes, remarks;
+} Heard;
+
+static void hear(void *owner, bool is_mistake, const char *words)
+{
+    Heard *heard = owner;
+    const size_t length = strlen(heard->words);
+    if (is_mistake)
+        heard->mistakes++;
+    else
+        heard->remarks++;
+    snprintf(heard->words + length, sizeof heard->words - length, "%s%s\n",
+             is_mistake ? "" : "remark: ", words);
+}
+
+// What is found; nothing may be left in the folder for temporary files.
+static Heard checked(const char *path, bool runs)
+{
+    Heard heard = {0};
+    tr_fmu_options o = tr_fmu_defaults();
+    tr_error err = {0};
+    size_t mistakes = 0;
+    o.found = hear, o.owner = &heard, o.no_run = !runs;
+    char *text = tr_fmu_check(path, &o, false, &mistakes, &err);
+    if (!text) fail_msg("%s", err.text);
+    assert_int_equal(mistakes, heard.mistakes);
+    tr_text_free(text);
+    char *json = tr_fmu_check(path, &o, true, &mistakes, &err);
+    assert_true(json && json[0] == '{');
+    tr_text_free(json);
+    heard.mistakes /= 2, heard.remarks /= 2;
+    heard.words[strlen(heard.words) / 2] = 0; // it was told twice
+    return heard;
+}
+
+static void assert_found(const char *path, bool runs, const char *words)
+{
+    const Heard heard = checked(path, runs);
+    if (!heard.mistakes || !strstr(heard.words, words))
+        fail_msg("wanted: %s\nfound: %s", words, heard.words);
+}
+
+static void test_good(void **state)
+{
+    (void)state;
+    for (int version = 2; version <= 3; version++) {
+        const Heard heard = checked(good_ball(version), true);
+        if (heard.mistakes || heard.remarks) fail_msg("%s", heard.words);
+    }
+}
+
+// ---- modelDescription.xml ------------------------------------------------------------------
+
+static const struct {
+    int version;
+    const char *old, *new, *words;
+} changes[] = {
+    {2, "derivative=\"1\"", "derivative=\"99\"",
+     "modelDescription.xml:19: 'der(h)' has derivative=\"99\", but there are variables 1 to 11 "
+     "alone"},
+    {2, "derivative=\"1\"", "derivative=\"3\"", "cannot be its own derivative"},
+    {2, "derivative=\"1\"", "derivative=\"8\"", "only what is real and continuous has one"},
+    {2, "<Real derivative=\"1\"/>", "<Real/>",
+     "<Derivatives>: 'der(h)' has no attribute 'derivative'"},
+    {3, "derivative=\"1\"", "derivative=\"99\"", "no variable has this value reference"},
+    {2, "name=\"v\" v", "name=\"h\" v", "'h' is the name of another variable, too"},
+    {2, "valueReference=\"9\"", "valueReference=\"8\"",
+     "'ticks' and its alias 'bounces' (line 33) have 'start' both"},
+    {3, "valueReference=\"9\"", "valueReference=\"8\"",
+     "value reference 8 of 'ticks' is that of 'bounces', too (line 25)"},
+    {2, "causality=\"parameter\" variability=\"fixed\"",
+     "causality=\"parameter\" variability=\"continuous\"",
+     "'g': causality parameter does not go with variability continuous"},
+    {2, "causality=\"parameter\" variability=\"fixed\" initial=\"exact\"",
+     "causality=\"parameter\" variability=\"fixed\" initial=\"calculated\"",
+     "'g': causality parameter and variability fixed do not go with initial calculated"},
+    {2, "<Real start=\"9.81\" min", "<Real min", "'g' needs 'start'"},
+    {2, "<Real derivative=\"1\"", "<Real start=\"1\" derivative=\"1\"",
+     "'der(h)' may not have 'start': it is calculated"},
+    {2, "start=\"0.7\"", "start=\"1.7\"", "'e': start 1.7 is not between 0 and 1"},
+    {2, "min=\"0\" max=\"1\"", "min=\"1\" max=\"0\"", "'e': min 1 is above max 0"},
+    {2, "start=\"0.7\"", "start=\"seven\"", "<Real>: 'start' must be a number, not 'seven'"},
+    {2, "causality=\"input\"", "causality=\"inptu\"", "'causality' is 'inptu', which is none of"},
+    {2, "variability=\"discrete\"", "variabillity=\"discrete\"",
+     "<ScalarVariable> has no attribute 'variabillity'; did you mean 'variability'?"},
+    {2, "<Integer start", "<Real variability=\"discrete\"/><Integer start",
+     "<Real> has no attribute 'variability'"},
+    {2, "unit=\"m\" ", "unit=\"km\" ", "'h': there is no unit 'km'"},
+    {2, "displayUnit=\"mm\"", "displayUnit=\"km\"", "unit 'm' has no <DisplayUnit> 'km'"},
+    {2, "declaredType=\"Speed\"", "declaredType=\"Sped\"", "'v': there is no type 'Sped'"},
+    {2, "<Unit name=\"m/s\">", "<Unit name=\"m\">", "<Unit> 'm' is there twice (line 6)"},
+    {2, "<Unknown index=\"8\"/></Outputs>", "</Outputs>", "'bounces' is missing in <Outputs>"},
+    {2, "<Unknown index=\"8\"/></Outputs>", "<Unknown index=\"9\"/></Outputs>",
+     "<Outputs>: 'ticks' does not belong here"},
+    {2, "<Unknown index=\"8\"/></Outputs>",
+     "<Unknown index=\"8\"/><Unknown index=\"8\"/></Outputs>", "<Outputs> has 'bounces' twice"},
+    {2, "<Unknown index=\"8\"/></Outputs>", "<Unknown index=\"80\"/></Outputs>",
+     "<Outputs> speaks of a variable 80 that there is not"},
+    {2, "<InitialUnknowns><Unknown index=\"3\"/>", "<InitialUnknowns>",
+     "'der(h)' is missing in <InitialUnknowns>"},
+    {3, "<Output valueReference=\"8\"/>", "", "'bounces' is missing in <Output>"},
+    {3, "<InitialUnknown valueReference=\"3\"/>", "", "'der(h)' is missing in <InitialUnknown>"},
+    {2, "dependencies=\"7\"", "dependencies=\"77\"", "dependencies: there is no variable 77"},
+    {2, "dependencies=\"2\" dependenciesKind=\"constant\"",
+     "dependencies=\"2\" dependenciesKind=\"constant fixed\"",
+     "there are 1 dependencies, but 2 kinds of them"},
+    {3, "causality=\"independent\"", "causality=\"local\"",
+     "there is no variable with causality \"independent\""},
+    {2, " numberOfEventIndicators=\"1\"", "", "needs 'numberOfEventIndicators'"},
+    {2, "modelIdentifier=\"ball\"/>", "modelIdentifier=\"a ball\"/>",
+     "modelIdentifier 'a ball' is no identifier of C"},
+    {2, "stopTime=\"2\"", "stopTime=\"-2\"", "'stopTime' is not after 'startTime'"},
+    {2, "fmiVersion=\"2.0\"", "fmiVersion=\"1.0\"", "FMI '1.0' is not read"},
+    {2, "<ModelVariables>", "<ModelVariables><Nothing/>",
+     "<Nothing> may not stand in <ModelVariables>"},
+    {2, "</ModelStructure>", "", "this is not XML that can be read: mismatched tag"},
+    {2, " name=\"h\"", "", "<ScalarVariable> needs the attribute 'name'"},
+    {3, "reinit=\"true\"/>", "/><Float64 name=\"a\" valueReference=\"77\"><Dimension/></Float64>",
+     "'a': this dimension has no size"},
+};
+
+static void test_description(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
+        const int version = changes[i].version;
+        char *xml = ball_xml(version, changes[i].old, changes[i].new);
+        assert_found(write_ball(version, xml, FMU_DIR "/ball.c"), false, changes[i].words);
+        free(xml);
+    }
+}
+
+// Entities that grow, elements in elements
+static void test_bombs(void **state)
+{
+    (void)state;
+    char *xml = ball_xml(2, "<fmiModelDescription",
+                         "<!DOCTYPE a [<!ENTITY a \"ha\"><!ENTITY b "
+                         "\"&a;&a;&a;&a;&a;&a;&a;&a;\">]>\n<fmiModelDescription");
+    assert_found(write_ball(2, xml, FMU_DIR "/ball.c"), true,
+                 "a document type (DOCTYPE) is refused");
+    free(xml);
+    Buffer deep = {0};
+    for (int i = 0; i < 100000; i++) tr_buffer_add(&deep, "<a>", 3);
+    assert_found(write_ball(2, deep.at, FMU_DIR "/ball.c"), true,
+                 "elements are in each other more than 60 times");
+    tr_buffer_free(&deep);
+}
+
+// ---- the archive ---------------------------------------------------------------------------
+
+static void test_archive(void **state)
+{
+    (void)state;
+    char *xml = ball_xml(2, NULL, NULL);
+    const size_t length = strlen(xml);
+    const char *path = in_folder("ball.fmu");
+    write_zip(path,
+              (ZipFile[]){{"ball/modelDescription.xml", xml, length},
+                          {"ball/binaries/linux64/ball.so", "", 0}},
+              2);
+    assert_found(path, true, "the archive has a folder 'ball' around its contents");
+    write_zip(path, (ZipFile[]){{"ModelDescription.xml", xml, length}}, 1);
+    assert_found(path, true, "'ModelDescription.xml' must be called modelDescription.xml");
+    write_zip(path, (ZipFile[]){{"readme.txt", xml, length}}, 1);
+    assert_found(path, true, "there is no modelDescription.xml");
+    write_zip(path, (ZipFile[]){{"modelDescription.xml", xml, length}}, 1);
+    assert_found(path, true, "there are neither binaries nor sources");
+    write_text(path, xml);
+    assert_found(path, true, "the archive is none, or its end is missing");
+    free(xml);
+}
+
+// Names that lead out of the folder: nothing is written, there or anywhere.
+static void test_outside(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"resources/../../trundle_was_here",
+                                        "/tmp/trundle_was_here_________"};
+    char *xml = ball_xml(2, NULL, NULL);
+    for (size_t i = 0; i < 2; i++) {
+        char inside[64] = "resources/";
+        memset(inside + 10, 'x', strlen(names[i]) - 10);
+        inside[strlen(names[i])] = 0;
+        size_t length = 0;
+        tr_error err = {0};
+        char *code = tr_file_read(ball_binary(2, "ball2.so", ""), 1 << 28, &length, &err);
+        Buffer out = {0};
+        tr_zip_pack(&out,
+                    (ZipFile[]){{"modelDescription.xml", xml, strlen(xml)},
+                                {"binaries/linux64/ball.so", code, length},
+                                {inside, "here", 4}},
+                    3, &err);
+        for (size_t at = 0; at + strlen(inside) <= out.length; at++)
+            if (memcmp(out.at + at, inside, strlen(inside)) == 0)
+                memcpy(out.at + at, names[i], strlen(inside));
+        const char *path = in_folder("ball.fmu");
+        write_bytes(path, out.at, out.length);
+        tr_buffer_free(&out);
+        free(code);
+        assert_found(path, true, i == 0 ? "it leads out of the archive" : "it is absolute");
+        tr_fmu_options o = tr_fmu_defaults();
+        assert_false(tr_fmu_simulate(path, &o, NULL, &err));
+        assert_int_equal(err.status, TR_INVALID);
+        assert_int_not_equal(access("/tmp/trundle_was_here", F_OK), 0);
+        assert_int_not_equal(access("/tmp/trundle_was_here_________", F_OK), 0);
+    }
+    free(xml);
+}
+
+// ---- the binary ----------------------------------------------------------------------------
+
+static void test_binary(void **state)
+{
+    (void)state;
+    for (int version = 2; version <= 3; version++) {
+        const char *good = ball_binary(version, version == 3 ? "ball3.so" : "ball2.so", "");
+        char *xml = ball_xml(version, "\"ball-1\"", "\"ball-2\"");
+        assert_found(write_ball(version, xml, good), true,
+                     "the token 'ball-2' of modelDescription.xml may not be that of the binary");
+        free(xml);
+        xml = ball_xml(version, NULL, NULL);
+        const char *lacking =
+            ball_binary(version, version == 3 ? "lacks3.so" : "lacks2.so", "-DLACKS");
+        assert_found(
+            write_ball(version, xml, lacking), true,
+            version == 3
+                ? "the binary lacks 1 of the functions of its interface: "
+                  "'fmi3GetContinuousStateDerivatives'"
+                : "the binary lacks 1 of the functions of its interface: 'fmi2GetDerivatives'");
+        const char *any = ball_binary(version, version == 3 ? "any3.so" : "any2.so", "-DANY_TOKEN");
+        const Heard heard = checked(write_ball(version, xml, any), true);
+        assert_int_equal(heard.mistakes, 0);
+        assert_non_null(strstr(heard.words, "the binary takes any token"));
+        assert_found(write_ball(version, xml, FMU_DIR "/ball.c"), true,
+                     "the binary cannot be loaded");
+        assert_found(
+            write_ball(version, xml,
+                       ball_binary(5 - version, version == 3 ? "ball2.so" : "ball3.so", "")),
+            true, "the binary lacks");
+        free(xml);
+        xml = ball_xml(version, "start=\"9.81\"", "start=\"9.8\"");
+        assert_found(write_ball(version, xml, good), true, "'g' starts with 9.8");
+        free(xml);
+    }
+    char *xml = ball_xml(2, "numberOfEventIndicators=\"1\"", "numberOfEventIndicators=\"2\"");
+    assert_found(write_ball(2, xml, ball_binary(2, "ball2.so", "")), true,
+                 "fmi2GetEventIndicators fails");
+    free(xml);
+    xml = ball_xml(2, "valueReference=\"9\"", "valueReference=\"90\"");
+    assert_found(write_ball(2, xml, ball_binary(2, "ball2.so", "")), true,
+                 "'ticks' cannot be read");
+    free(xml);
+}
+
+// ---- anything ------------------------------------------------------------------------------
+
+// Cut anywhere, or with wrong bytes: found, and nothing else. None of it is run.
+static void test_damage(void **state)
+{
+    (void)state;
+    enum { CUTS = 150, CHANGES = 1500 };
+    char *xml = ball_xml(3, NULL, NULL);
+    Buffer out = {0};
+    tr_error err = {0};
+    tr_zip_pack(&out,
+                (ZipFile[]){{"modelDescription.xml", xml, strlen(xml)},
+                            {"binaries/linux64/ball.so", "x", 1}},
+                2, &err);
+    Random random = {11};
+    for (int k = 0; k < CUTS + CHANGES; k++) {
+        const size_t length = k < CUTS ? out.length * (size_t)k / CUTS : out.length;
+        char *copy = malloc(length + 1);
+        memcpy(copy, out.at, length);
+        for (int i = 0; k >= CUTS && i < 1 + k % 4; i++)
+            copy[random_below(&random, (uint32_t)length)] = (char)random_below(&random, 256);
+        Fmu fmu = {0};
+        err = (tr_error){0};
+        assert_true(tr_fmu_take(&fmu, copy, length, &err));
+        assert_true(k >= CUTS || fmu.findings.of[WRECK]);
+        tr_fmu_close(&fmu);
+        free(copy);
+    }
+    // and past the checksum: the description itself
+    for (int k = 0; k < CHANGES; k++) {
+        char *copy = strdup(xml);
+        for (int i = 0; i < 1 + k % 4; i++)
+            copy[random_below(&random, (uint32_t)strlen(xml))] =
+                (char)(32 + random_below(&random, 96));
+        Arena arena = {0};
+        Findings findings = {0};
+        Description d;
+        if (tr_description_read(&d, copy, strlen(xml), &arena, &findings))
+            tr_description_check(&d, &findings);
+        tr_fmu_findings_free(&findings);
+        tr_arena_free(&arena);
+        free(copy);
+    }
+    tr_buffer_free(&out);
+    free(xml);
+}
+
+int main(void)
+{
+    tr_error err = {0};
+    Arena arena = {0};
+    if (!tr_xml_read("<a/>", 4, &arena, &err)) {
+        fprintf(stderr, "left out: %s\n", err.text);
+        return 77;
+    }
+    tr_arena_free(&arena);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_good),    cmocka_unit_test(test_description),
+        cmocka_unit_test(test_bombs),   cmocka_unit_test(test_archive),
+        cmocka_unit_test(test_outside), cmocka_unit_test(test_binary),
+        cmocka_unit_test(test_damage),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
