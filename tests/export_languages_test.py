@@ -237,6 +237,23 @@ def check_hostile(folder):
         check_octave(folder, "class", c)
 
 
+def check_starts(folder, name):
+    """With another parameter, where conditions leave rates open: what is nearest counts by masses."""
+    for language in ("c", "python", "octave"):
+        run(trundle, "export", root / "models" / f"{name}.yaml", "--to", language, "-q", "-o", folder)
+    run("cc", "-std=c99", "-O0", "-ffp-contract=off", "-fPIC", "-shared", "-o", f"lib{name}.so", f"{name}.c", "-lm", cwd=folder)
+    c, model = Compiled(folder, name), importlib.import_module(name)
+    p, u, x = c.start()
+    p[0] *= 1.003
+    assert c.call("initial", np.append(p, 0), x, c.mode, c.w) == 0
+    near(getattr(model, f"{name}_initial")(p)[0], x, 1e-9, f"python {name} start with another parameter")
+    if shutil.which("octave-cli"):
+        (folder / "try_it.m").write_text(f"p = {name}_parameters(); p(1) = p(1) * 1.003;\n"
+                                         f"printf('%.17g ', {name}_initial(p));\n")
+        given = run("octave-cli", "-qf", "try_it.m", cwd=folder).split()
+        near(np.array(given, float), x, 1e-9, f"octave {name} start with another parameter")
+
+
 CONTROLLED = """trundle: 1
 name: controlled
 parameters: {k: 8, T: 0.0237, shaky: 0.01}
@@ -310,6 +327,8 @@ with tempfile.TemporaryDirectory() as made:
         check_trajectories(folder, name)
         check_sympy(folder, name)
         check_casadi(folder, name)
+    check_starts(folder, "castor")
+    check_starts(folder, "tyre")
     check_controlled(folder, "shaken", 0.01)
     check_controlled(folder, "calm", 0)
     check_hostile(folder)

@@ -6,8 +6,6 @@
 // few.
 #include "exports.h"
 
-#include <dirent.h>
-
 enum { STATES = 6, STEPS_OF_A_SECOND = 1024 };
 
 static size_t input_of(const tr_system *s, const char *name)
@@ -421,12 +419,6 @@ static void test_models(void **state)
     assert_int_equal(failures, 0);
 }
 
-static int is_model(const struct dirent *entry)
-{
-    const size_t length = strlen(entry->d_name);
-    return length > 5 && strcmp(entry->d_name + length - 5, ".yaml") == 0;
-}
-
 int main(int count, char **words)
 {
     for (int i = 1; i < count; i++) names[name_count++] = strdup(words[i]);
@@ -437,14 +429,7 @@ int main(int count, char **words)
         names[name_count++] = strdup(few[i]);
 #endif
     if (!name_count) {
-        struct dirent **entries;
-        const int found = scandir(MODELS_DIR, &entries, is_model, alphasort);
-        for (int i = 0; i < found; i++) {
-            entries[i]->d_name[strlen(entries[i]->d_name) - 5] = 0;
-            names[name_count++] = strdup(entries[i]->d_name);
-            free(entries[i]);
-        }
-        free(entries);
+        name_count = list_models(names);
         names[name_count++] = strdup("knee_stops:relaxed");
     }
     const struct CMUnitTest tests[] = {

@@ -5,6 +5,7 @@
     tests/python_test.py TRUNDLE ROOT       with PYTHONPATH where the built package is
 """
 
+import ast
 import contextlib
 import copy
 import csv
@@ -255,8 +256,11 @@ class Runs(unittest.TestCase):
             self.assertEqual(plain(other.row), end)
         s.restore(k)
         self.assertEqual(plain(s.row), row)
-        with self.assertRaises(trundle.UsageError):
-            s.restore(k[:10])
+        altered = bytearray(k)
+        altered[len(k) // 2] ^= 1
+        for bad in k[:10], b"", bytes(altered), k[:-1]:
+            with self.assertRaises(trundle.UsageError):
+                s.restore(bad)
         with self.assertRaises(trundle.UsageError):
             trundle.parse(PENDULUM).open(method="rk4").restore(k)
 
@@ -473,6 +477,33 @@ class Documents(unittest.TestCase):
                         exec(compile("\n" * line + block, "docs/python.md", "exec"), names)
             finally:
                 os.chdir(was)
+
+    def test_stubs(self):
+        """What the stubs say is there, with these parameters."""
+        from trundle import errors, model, names, run, study
+        with open(os.path.join(os.path.dirname(trundle.__file__), "__init__.pyi"),
+                  encoding="utf-8") as file:
+            stubs = ast.parse(file.read())
+        for node in stubs.body:
+            if not isinstance(node, (ast.ClassDef, ast.FunctionDef)):
+                continue
+            thing = next((getattr(where, node.name) for where in (trundle, errors, model, names, study,
+                                                                  run) if hasattr(where, node.name)), None)
+            self.assertIsNotNone(thing, node.name)
+            for member in node.body if isinstance(node, ast.ClassDef) else [node]:
+                if isinstance(member, ast.FunctionDef):
+                    self.check_stub(member, thing if member is node else getattr(thing, member.name))
+        public = {node.name for node in stubs.body if hasattr(node, "name")} | {"Model"}
+        self.assertLessEqual(set(trundle.__all__), public)
+
+    def check_stub(self, stub, thing):
+        if isinstance(thing, property) or not hasattr(thing, "__code__"):
+            return  # the extension's take what they say in words
+        want = [a.arg for a in stub.args.posonlyargs + stub.args.args + stub.args.kwonlyargs]
+        got = thing.__code__.co_varnames[:thing.__code__.co_argcount + thing.__code__.co_kwonlyargcount]
+        takes_more = thing.__code__.co_flags & 8
+        if not takes_more:
+            self.assertEqual(want, list(got), stub.name)
 
     def test_help(self):
         """Everything public is documented."""

@@ -565,15 +565,22 @@ typedef struct tr_export_options {
     bool single; // numbers of single precision, where the language has them
     bool open; // parameters that are exactly 0, 1 or -1 stay parameters; else they are numbers, and
                // what multiplies by them is left out
-    const char *language; // c, octave, python, sympy, casadi
-    const char *folder;   // that files are written into; it is made when it is not there
-    const char *name;     // of files and functions; NULL: as the model's file
-    const char *fix;      // parameters that are to be numbers, "m,l"; "all"; NULL: none
-    const char *outputs;  // those that are wanted, by their columns; NULL: all
+    const char *language; // c, octave, python, sympy, casadi, fmu
+    const char *folder;  // that files are written into; it is made when it is not there. Of an FMU:
+                         // the file
+    const char *name;    // of files and functions; NULL: as the model's file
+    const char *fix;     // parameters that are to be numbers, "m,l"; "all"; NULL: none
+    const char *outputs; // those that are wanted, by their columns; NULL: all
     // reduced: by the velocities that are independent at the start, and with contacts as they are
     // there; unreduced: both change as in a run, which is for c of double precision; auto, NULL:
-    // reduced, unless contacts may change or other velocities become independent in a run of its case
+    // reduced, unless contacts may change or other velocities become independent in a run of its
+    // case
     const char *form;
+    // Of an FMU:
+    const char *kind; // "me,cs": model exchange, co-simulation; NULL: both
+    double step;      // of co-simulation inside [s]; 0: the case's, or 0.001
+    int fmi;          // 2 or 3; 0: 3
+    int sources_only; // not 0: no binary. Else the compiler `cc`, or what CC says, makes one
 } tr_export_options;
 void tr_export_fill(tr_export_options *options, size_t size);
 static inline tr_export_options tr_export_defaults(void)
@@ -1334,13 +1341,13 @@ void tr_origin_free(tr_origin *origin);
 // folder meanwhile, which tr_remove_temporaries removes, too.
 typedef struct tr_fmu_options {
     size_t size;
-    const char *kind;       // "me", "cs"; NULL: what there is, "me" of both (tr_fmu_check: both)
-    double start, end;      // [s]; NaN: as its <DefaultExperiment> says, else 0 and 10
-    double every;           // rows at start, start + every, ... and the end [s]; 0: a five-hundredth
-    double step;            // of "cs", between which it is told inputs [s]; 0: as it says, else `every`
-    const char *method;     // of "me": bdf, erk
-    double rtol, atol;      // of the whole run, about; 0: as it says, else 1e-6; `atol` is times each
-                            // state's nominal value, 0: rtol / 100
+    const char *kind;   // "me", "cs"; NULL: what there is, "me" of both (tr_fmu_check: both)
+    double start, end;  // [s]; NaN: as its <DefaultExperiment> says, else 0 and 10
+    double every;       // rows at start, start + every, ... and the end [s]; 0: a five-hundredth
+    double step;        // of "cs", between which it is told inputs [s]; 0: as it says, else `every`
+    const char *method; // of "me": bdf, erk
+    double rtol, atol;  // of the whole run, about; 0: as it says, else 1e-6; `atol` is times each
+                        // state's nominal value, 0: rtol / 100
     const tr_setting *settings; // parameters, inputs and start values: numbers, true, false, texts
     size_t setting_count;
     const char *inputs; // a .csv file with a column t: inputs by their names, by lines between rows
@@ -1354,10 +1361,10 @@ typedef struct tr_fmu_options {
     void (*found)(void *owner, bool is_mistake, const char *words);
     void *owner;
     size_t most_steps, most_numbers; // as of tr_simulate_options
-    bool build;                      // compile its sources by cc where there is no binary for this machine
-    bool no_run;                     // tr_fmu_check: nothing of it is run
-    bool all_messages;               // it is asked to say all that it can
-    bool unused[5];                  // false: room for more
+    bool build;        // compile its sources by cc where there is no binary for this machine
+    bool no_run;       // tr_fmu_check: nothing of it is run
+    bool all_messages; // it is asked to say all that it can
+    bool unused[5];    // false: room for more
 } tr_fmu_options;
 void tr_fmu_fill(tr_fmu_options *options, size_t size);
 static inline tr_fmu_options tr_fmu_defaults(void)
@@ -1367,10 +1374,11 @@ static inline tr_fmu_options tr_fmu_defaults(void)
     return o;
 }
 
-// Whether an FMU is as the standard asks for: its archive, modelDescription.xml and, unless `no_run`,
-// what it does when it is called. What there is, in words or as JSON, to be freed with tr_text_free;
-// `mistakes` of which there are so many have been told to `found`. Also of one that is no FMU at
-// all. NULL on error: TR_IO when the file cannot be read, TR_FAILED when it cannot be run here.
+// Whether an FMU is as the standard asks for: its archive, modelDescription.xml and, unless
+// `no_run`, what it does when it is called. What there is, in words or as JSON, to be freed with
+// tr_text_free; `mistakes` of which there are so many have been told to `found`. Also of one that
+// is no FMU at all. NULL on error: TR_IO when the file cannot be read, TR_FAILED when it cannot be
+// run here.
 char *tr_fmu_check(const char *path, const tr_fmu_options *options, bool json, size_t *mistakes,
                    tr_error *err);
 

@@ -21,12 +21,12 @@ and stop for Ctrl-C. docs/python.md is a guide, docs/format.md has what may stan
 from . import _trundle
 from .draft import Draft as Model
 from .errors import Error, Failed, FileError, InvalidModel, UsageError
-from .model import load, parse
+from .model import LoadedModel, load, parse
 from .result import Result
 from .run import Batch, Run
 
 __version__ = _trundle.version()
-__all__ = ["Batch", "Error", "Failed", "FileError", "InvalidModel", "Model", "Result",
+__all__ = ["Batch", "Error", "Failed", "FileError", "InvalidModel", "LoadedModel", "Model", "Result",
            "Run", "UsageError", "load", "parse", "schema"]
 
 

@@ -40,7 +40,7 @@ class Instant:
         return self._now[name]
 
 
-class Model:
+class LoadedModel:
     """A model with a case and settings: what load() and parse() give, and all that can be asked of it.
 
     m.parameters, m.inputs     numbers with units, by name; m.start: those of `initial` and `guess`
@@ -391,7 +391,7 @@ def _fragment(one):
 
 
 def load(path, case=None, set=None, **options):
-    """A model file: a Model.
+    """A model file: a LoadedModel.
 
     case: one of the model's cases, else the first. set: parameters and inputs that are to be
     otherwise, numbers or formulas, {"speed0": 5, "m0": "80 + 5"}. Options: controls (joints whose
@@ -399,7 +399,7 @@ def load(path, case=None, set=None, **options):
     found), outputs ({"name": "formula"}), allowed (folders that the model may read), order, inertias,
     digits, evaluate.
     """
-    model = Model(_trundle.Source(os.fspath(path)), case=case, set=set, **options)
+    model = LoadedModel(_trundle.Source(os.fspath(path)), case=case, set=set, **options)
     model.path = os.fspath(path)
     model.system  # so that what is wrong is told here
     return model
@@ -407,6 +407,9 @@ def load(path, case=None, set=None, **options):
 
 def parse(text, case=None, set=None, **options):
     """As load(), of the text of a model file."""
-    model = Model(_trundle.Source(None, text), case=case, set=set, **options)
+    model = LoadedModel(_trundle.Source(None, text), case=case, set=set, **options)
     model.system
     return model
+
+
+Model = LoadedModel

@@ -16,7 +16,7 @@ typedef enum Argument {
     ARGUMENT_U,      // inputs
     ARGUMENT_P,      // parameters
     ARGUMENT_WEIGHT, // of rates: what gradients are of, by state
-    ARGUMENT_CHANGE, // of the state, then of inputs: what products with second slopes are of
+    ARGUMENT_CHANGE, // of the state, inputs, time and parameters: what directions are
     ARGUMENT_S,      // what controllers read
     ARGUMENT_C,      // their states
     ARGUMENT_DUE,    // 1 for what acts at samples and is due, else 0
