@@ -110,9 +110,42 @@ static void test_models(void **state)
         for (int version = 2; version <= 3; version++) check_model(few[k], version);
 }
 
+// ---- controllers ---------------------------------------------------------------------------
+
+static const char controlled[] =
+    "trundle: 1\n"
+    "inputs: {u: 0}\n"
+    "bodies: {cart: {joint: {type: prismatic, axis: '1, 0, 0', coordinate: x}, mass: 2}}\n"
+    "roles: {x: {torque: u + 0.1*floor(2.5*t)}}\n"
+    "controllers: {a: {period: 0.02, outputs: {u: -9*x - 2*d(x)}}}\n"
+    "initial: {x: 0.3}\n";
+
+// Samples and jumps within steps: where one jumps, a run begins a grid of its own
+static void test_controllers(void **state)
+{
+    (void)state;
+    tr_error err = {0};
+    tr_system *system = system_from(controlled);
+    tr_plan *plan = tr_plan_new(system, &err);
+    for (int version = 2; version <= 3; version++) {
+        Unit unit = unit_of(system, version);
+        check_description(&unit);
+        tr_run *run = run_to(plan, "rk4", h, 1);
+        begin(&unit, true);
+        for (int k = 0; k < 1024; k++) GOOD(step(&unit, k * h, h));
+        compare_with_run(&unit, run, 1e-14);
+        free_instance(&unit);
+        tr_run_free(run);
+        unload_fmu(&unit);
+    }
+    tr_plan_free(plan);
+    tr_system_free(system);
+}
+
 int main(void)
 {
     setenv("CC", "cc -O0", 0); // which takes a tenth of the time
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_models)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_models),
+                                       cmocka_unit_test(test_controllers)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
