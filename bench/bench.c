@@ -673,6 +673,7 @@ static void print_times(void)
     bench_second_run("sk8o", "m_base", 4.5);
     bench_steps();
     bench_batch();
+    bench_runs();
     bench_settle();
     bench_equations(false);
     bench_switches(5);
@@ -698,6 +699,8 @@ int main(int argc, char **argv)
         slopes();
     else if (strcmp(what, "batch") == 0)
         bench_batch();
+    else if (strcmp(what, "runs") == 0)
+        bench_runs();
     else if (strcmp(what, "settle") == 0)
         bench_settle();
     else if (strcmp(what, "gpu") == 0)

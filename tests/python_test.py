@@ -126,6 +126,10 @@ class Errors(unittest.TestCase):
                    case="tur")
         self.check(trundle.UsageError, "did you mean 'speed0'", bicycle, set={"sped0": 1})
         self.check(trundle.Error, "0.1", trundle.parse, PENDULUM, set={"l": 0.01})
+        error = self.check(trundle.InvalidModel, "'l' is set to", trundle.parse, PENDULUM,
+                           set={"m": 1, "l": "80+"})
+        self.assertIsNone(error.line)
+        self.check(TypeError, "set: a dict", trundle.parse, PENDULUM, set=[1])
         m = trundle.parse(PENDULUM)
         self.check(trundle.UsageError, "method 'leapfrog'", m.simulate, method="leapfrog")
         self.check(TypeError, "there is no option 'stepp'", m.open, stepp=1)
@@ -405,6 +409,8 @@ class Studies(unittest.TestCase):
         self.assertAlmostEqual(pose["chassis.x"], 1)
         s = m.settler(list(hold))
         poses = s.poses([[1, 0.2, 0.3], [1.1, 0.2, 0.3]])
+        again = plain(pickle.loads(pickle.dumps(s)).poses([[1, 0.2, 0.3]]))
+        self.assertEqual(again[0][:10], plain(poses)[0][:10])
         self.assertAlmostEqual(plain(poses)[0][s.columns.index("chassis.z")], pose["chassis.z"], 9)
 
     def test_fit(self):
@@ -445,6 +451,8 @@ class Studies(unittest.TestCase):
         rows[1][f.inputs.index("l")] = 2
         flat = [x for row in rows for x in row]
         self.assertEqual([row[0] for row in plain(f.many(flat))], [0.25, 4])
+        again = pickle.loads(pickle.dumps(df))
+        self.assertEqual(plain(again(l=3, m=2)), [[12, 9]])
         with self.assertRaises(KeyError):
             f(ll=1)
         with self.assertRaises(trundle.UsageError):

@@ -1283,7 +1283,9 @@ static inline tr_plot_options tr_plot_defaults(void)
     return o;
 }
 
-// Draws recorded runs as SVG. TR_USAGE for a column that is not there, TR_INVALID with line and
+// Draws recorded runs as SVG; or of one .db file, which a sweep wrote, what was kept of its runs: a
+// line for each value of what else varies where these are few, else dots, and against two, x
+// "m0,speed0", a map in colours. TR_USAGE for a column that is not there, TR_INVALID with line and
 // column for a file that is no table, TR_IO.
 bool tr_plot(const tr_plot_options *options, tr_error *err);
 

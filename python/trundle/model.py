@@ -9,9 +9,11 @@ import os
 import tempfile
 import threading
 import warnings
+from collections.abc import Mapping
 
 from . import _trundle, study
 from .arrays import array, optional
+from .errors import Error
 from .names import Inputs, Named, Value, equations, listed, missing
 from .result import Result
 from .run import Batch, Run
@@ -60,8 +62,10 @@ class LoadedModel:
                  outputs=None, with_=(), inertias=None, digits=None, evaluate=None):
         self._source = source
         self.path = None
+        if not isinstance(set or {}, Mapping):
+            raise TypeError("set: a dict of names and numbers or formulas was expected")
         self.case, self.settings = case, dict(set or {})
-        self._how = {"controls": list(controls), "allowed": [os.fspath(f) for f in allowed],
+        self._how = {"controls": (listed(controls) or "").replace(",", " ").split(), "allowed": [os.fspath(f) for f in allowed],
                      "order": order, "outputs": dict(outputs or {}), "inertias": listed(inertias),
                      "evaluate": evaluate}
         if digits is not None:
@@ -82,8 +86,18 @@ class LoadedModel:
         key = tuple(sorted(more.items()))
         with self._lock:
             if key not in self._derived:
-                self._derived[key] = _trundle.System(self._source, self._options(**more))
+                try:
+                    self._derived[key] = _trundle.System(self._source, self._options(**more))
+                except Error as error:
+                    raise self._of_setting(error) from None
             return self._derived[key]
+
+    def _of_setting(self, error):
+        """The error, with the name of the setting that it is about."""
+        names = [*self.settings, *self._how["outputs"]]
+        if not isinstance(error.setting, int) or error.setting >= len(names):
+            return error
+        return type(error)(f"{names[error.setting]!r} is set to what is wrong: {error.message}")
 
     @property
     def system(self):

@@ -224,8 +224,11 @@ static void take_conditions(Export *code, System *s, tr_error *err)
         tr_exprs_add(&slopes, phi.at, m);
         tr_exprs_add(&slopes, J, m * n);
     }
-    if (m && !has_failed(err)) take_list(code, PART_PROJECTION, s, &slopes, err);
-    if (m && !has_failed(err)) take_list(code, PART_PHI, s, &phi, err);
+    const bool any = m && !has_failed(err);
+    if (any) take_list(code, PART_PROJECTION, s, &slopes, err);
+    if (any) take_list(code, PART_PHI, s, &phi, err);
+    if (!any) tr_exprs_free(&slopes);
+    if (!any) tr_exprs_free(&phi);
     free(x);
 }
 
