@@ -110,6 +110,18 @@ def step_of(c, x, u, p):
     return x[:-1]
 
 
+OCTAVE_ALONE = re.compile(r"""\bend(if|for|while|function|switch)\b|["#!]|[-+*/^|&]=|\+\+|\bprintf\(|\bunwind|\bdo\b""")
+
+
+def check_matlab(folder, name):
+    """What Octave alone has is in no file."""
+    for file in sorted(folder.glob(f"{name}_*.m")):
+        for number, line in enumerate(file.read_text().splitlines(), 1):
+            code = re.sub(r"'[^']*'", "''", line.split("%")[0])
+            found = OCTAVE_ALONE.search(code)
+            check(not found, f"{file.name}:{number}: Matlab has no {found and found[0]}")
+
+
 def check_octave(folder, name, c):
     p, u, x = c.start()
     numbers = lambda one: "[" + "; ".join(repr(float(v)).replace("nan", "NaN") for v in one) + "]"
@@ -293,6 +305,7 @@ def check_controlled(folder, name, shaky):
     near(inputs, [8 * (0.1 - inputs[1]) + 1 - 0.1 + 0.3 * s[[n for n, *_ in model.S_NAMES].index("x_rate")],
                   -0.2 * s[[n for n, *_ in model.S_NAMES].index("x")]], 1e-12, f"python {name} controllers alone")
     run(sys.executable, f"{name}_demo.py", 0.1, cwd=folder)
+    check_matlab(folder, name)
     if shutil.which("octave-cli"):
         lines = run("octave-cli", "-qf", f"{name}_demo.m", 0.1, cwd=folder).splitlines()
         check(len(lines) == 2, "rows of Octave's demo")
@@ -319,6 +332,7 @@ with tempfile.TemporaryDirectory() as made:
         run("cc", "-std=c99", "-O0", "-ffp-contract=off", "-fPIC", "-shared", "-o", f"lib{name}.so", f"{name}.c", "-lm", cwd=folder)
         c = Compiled(folder, name)
         check_python(folder, name, c)
+        check_matlab(folder, name)
         if shutil.which("octave-cli"):
             check_octave(folder, name, c)
         else:

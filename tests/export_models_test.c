@@ -198,6 +198,17 @@ static void check_starts(tr_plan *plan, Exported *e, const char *model)
 
 // ---- models --------------------------------------------------------------------------------
 
+// Undefined behaviour ends the full check; a few models are looked at always.
+#ifdef TR_FULL
+static bool is_watched(const char *model) { return model != NULL; }
+#else
+static bool is_watched(const char *model)
+{
+    return strcmp(model, "four_bar") == 0 || strcmp(model, "tyre_on_bump") == 0;
+}
+#endif
+#define WATCHED " -fsanitize=undefined -fno-sanitize-recover=all"
+
 static int disturbed, refused, all;
 
 static void check_model(const char *name)
@@ -213,7 +224,8 @@ static void check_model(const char *name)
         tr_system_free(system);
         return;
     }
-    Exported e = load_exported(in_folder("."), "cc -std=c99 -O0 " STRICT);
+    Exported e = load_exported(in_folder("."), is_watched(name) ? "cc -std=c99 -O0 " STRICT WATCHED
+                                                                : "cc -std=c99 -O0 " STRICT);
     tr_plan *plan = tr_plan_new(system, &err);
     Flow *flow = tr_flow_new(plan, NULL, &err);
     assert_true(tr_flow_ready(flow, FLOW_RUN, &err));

@@ -2,6 +2,7 @@
 // Models as FMUs of both versions against runs: co-simulation to the bit, model exchange by CVODE.
 #include "fmu_solver.h"
 
+#include "program/list.h"
 #include "sim/run.h"
 
 // A column of a run is this variable.
@@ -142,10 +143,57 @@ static void test_controllers(void **state)
     tr_system_free(system);
 }
 
+// ---- drift ---------------------------------------------------------------------------------
+
+// How far the unit's positions are off the constraints
+static double off_constraints(Unit *unit, const Flow *flow)
+{
+    tr_error err = {0};
+    const System *s = flow->system;
+    const tr_program *phi = tr_chart_program(flow->plan, flow->now->programs, CHART_PHI, &err);
+    assert_non_null(phi);
+    double in[400], out[40], worst = 0, *room = tr_list_room(phi);
+    assert_non_null(room);
+    assert_true(s->input_count + flow->switch_count < 400);
+    memcpy(in, flow->inputs, (s->input_count + flow->switch_count) * sizeof *in);
+    for (uint32_t i = 0; i < s->input_count; i++)
+        if (s->inputs[i].kind == TR_POSITION) in[i] = get(unit, s->inputs[i].name);
+    tr_list_run(phi, in, room, out);
+    for (uint32_t k = 0; k < flow->now->programs->projected; k++) worst = fmax(worst, fabs(out[k]));
+    free(room);
+    return worst;
+}
+
+static void test_drift(void **state)
+{
+    (void)state;
+    tr_error err = {0};
+    tr_system *system = system_called("bicycle", NULL);
+    tr_plan *plan = tr_plan_new(system, &err);
+    Flow *flow = tr_flow_new(plan, NULL, &err);
+    assert_true(tr_flow_ready(flow, FLOW_RUN, &err));
+    Unit unit = unit_of(system, 3);
+    Solver solver;
+    begin(&unit, false);
+    open_solver(&solver, &unit, CV_BDF, 1e-6);
+    for (int k = 1; k <= 60; k++) {
+        go_to(&solver, 10.0 * k);
+        assert_below(off_constraints(&unit, flow), 1e-5);
+    }
+    assert_int_equal(solver.events, 0);
+    close_solver(&solver);
+    free_instance(&unit);
+    unload_fmu(&unit);
+    tr_flow_free(flow);
+    tr_plan_free(plan);
+    tr_system_free(system);
+}
+
 int main(void)
 {
     setenv("CC", "cc -O0", 0); // which takes a tenth of the time
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_models),
-                                       cmocka_unit_test(test_controllers)};
+                                       cmocka_unit_test(test_controllers),
+                                       cmocka_unit_test(test_drift)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -440,6 +440,7 @@ typedef struct tr_run_options {
     bool (*progress)(void *owner, double t, double end);
     void (*say)(void *owner, const char *words);
     void *owner;
+    const char *on; // of a batch: "gpu", or NULL for the CPU alone
 } tr_run_options;
 void tr_run_fill(tr_run_options *options, size_t size, const tr_plan *plan);
 // What the model's case says.
@@ -521,6 +522,25 @@ bool tr_batch_advance_each(tr_batch *batch, const double *until, tr_error *err);
 const double *tr_batch_row(tr_batch *batch, size_t run);
 // TR_OK, or why a run cannot go on until it is reset, with words.
 tr_status tr_batch_status(const tr_batch *batch, size_t run, tr_error *err);
+// Where its steps are made so far: "the CPU", "the CPU: no GPU can be used: ...", or the names of
+// GPUs. With `on` "gpu" plain steps are made there, where a GPU is and the model allows it, and all
+// else by the CPU as ever: the numbers are the same to the bit.
+const char *tr_batch_on(const tr_batch *batch);
+
+// Steps of a batch whose states are in the memory of a GPU, the first one there is: for loops that
+// live there. State i of run k is state[i * n + k]; input i of the system is inputs[i * n + k], NULL
+// for those that the batch has. All runs must have the same contacts and the same chart. Each makes
+// as many steps as are plain; `fates` tells of the others, which stopped before one that is not
+// (where something happens: 2). With no steps the runs of the batch become what they are there, and
+// the next call begins anew. False with words where there is no GPU, or it fails.
+bool tr_gpu_step(tr_batch *batch, void *device_state, const void *device_inputs, size_t steps,
+                 tr_error *err);
+// How many numbers a state has, 0 where runs differ; all of them as they are in the batch, to be
+// brought to the GPU, into n times as many; what each is called; the fate of each run.
+size_t tr_gpu_states(tr_batch *batch);
+void tr_gpu_state(tr_batch *batch, double *state);
+const char *tr_gpu_state_name(tr_batch *batch, size_t index);
+const double *tr_gpu_fates(const tr_batch *batch);
 
 // What `trundle check`, `derive` and `eval` print, as text or as JSON. The first two may give both
 // a text and an error: what they found, and that the model cannot run so.
@@ -565,7 +585,7 @@ typedef struct tr_export_options {
     bool single; // numbers of single precision, where the language has them
     bool open; // parameters that are exactly 0, 1 or -1 stay parameters; else they are numbers, and
                // what multiplies by them is left out
-    const char *language; // c, octave, python, sympy, casadi, fmu
+    const char *language; // c, octave, python, sympy, casadi, fmu, ptx
     const char *folder;  // that files are written into; it is made when it is not there. Of an FMU:
                          // the file
     const char *name;    // of files and functions; NULL: as the model's file
@@ -1263,7 +1283,9 @@ static inline tr_plot_options tr_plot_defaults(void)
     return o;
 }
 
-// Draws recorded runs as SVG. TR_USAGE for a column that is not there, TR_INVALID with line and
+// Draws recorded runs as SVG; or of one .db file, which a sweep wrote, what was kept of its runs: a
+// line for each value of what else varies where these are few, else dots, and against two, x
+// "m0,speed0", a map in colours. TR_USAGE for a column that is not there, TR_INVALID with line and
 // column for a file that is no table, TR_IO.
 bool tr_plot(const tr_plot_options *options, tr_error *err);
 

@@ -6,7 +6,7 @@
 #ifndef TR_EXPORT_CODE_H
 #define TR_EXPORT_CODE_H
 
-#include "export/flat.h"
+#include "program/flat.h"
 #include "plan/flow.h"
 
 typedef struct CodeName {

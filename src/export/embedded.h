@@ -65,7 +65,8 @@
     X(c_second, "export/c_second.txt")                       \
     X(sympy_head, "export/sympy_head.txt")                   \
     X(sympy_demo, "export/sympy_demo.txt")                   \
-    X(c_makefile, "export/c_makefile.txt")
+    X(c_makefile, "export/c_makefile.txt")                   \
+    X(ptx_demo, "export/ptx_demo.txt")
 
 #define DECLARE(name, file) Text tr_embedded_##name(void);
 EMBEDDED(DECLARE)

@@ -3,8 +3,8 @@
 // one. Nothing is rewritten, so an operation has the bits that programs give: what depends on
 // numbers alone is a number, a choice by a number is what it chooses, and blocks of equations are
 // written out, operation by operation, in their order.
-#ifndef TR_EXPORT_FLAT_H
-#define TR_EXPORT_FLAT_H
+#ifndef TR_PROGRAM_FLAT_H
+#define TR_PROGRAM_FLAT_H
 
 #include "base/hash.h"
 #include "program/program.h"
