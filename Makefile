@@ -8,7 +8,7 @@ THREADS := build/threads
 COVERAGE := build/coverage
 sources = $(shell git ls-files '*.c' '*.h')
 
-.PHONY: all octave demo test test-kernels test-threads check sanitized build-sanitized coverage docs pictures gallery papers fmt lint bench table clean golden
+.PHONY: all python octave demo test test-kernels test-threads check sanitized build-sanitized coverage docs pictures gallery papers fmt lint bench bench-gpu table clean golden
 
 # What the page of reports is made from, where there is npm to fetch it.
 PAGE := web/node_modules/.package-lock.json
@@ -160,6 +160,12 @@ bench:
 	$(MAKE) build/Makefile
 	cmake --build build -j$(JOBS) --target trundle_bench
 	build/trundle_bench
+
+bench-gpu: # batches on the GPUs of this computer; says so where there is none
+	tools/setup demo
+	$(MAKE) build/Makefile
+	cmake --build build -j$(JOBS) --target trundle_bench
+	build/trundle_bench gpu
 
 table: # the same as docs/bench.md
 	tools/setup demo

@@ -673,6 +673,7 @@ static void print_times(void)
     bench_second_run("sk8o", "m_base", 4.5);
     bench_steps();
     bench_batch();
+    bench_runs();
     bench_settle();
     bench_equations(false);
     bench_switches(5);
@@ -698,8 +699,12 @@ int main(int argc, char **argv)
         slopes();
     else if (strcmp(what, "batch") == 0)
         bench_batch();
+    else if (strcmp(what, "runs") == 0)
+        bench_runs();
     else if (strcmp(what, "settle") == 0)
         bench_settle();
+    else if (strcmp(what, "gpu") == 0)
+        bench_gpu();
     else if (strcmp(what, "equations") == 0)
         bench_equations(true);
     else if (strcmp(what, "page") == 0) {
@@ -717,7 +722,7 @@ int main(int argc, char **argv)
         printf("```\n");
     } else {
         fprintf(stderr, "usage: trundle_bench [times | counts | compare | page | steps | batch | "
-                        "settle | equations | slopes]\n");
+                        "settle | gpu | equations | slopes]\n");
         return 2;
     }
     return !good || ferror(stdout) || fflush(stdout) != 0;

@@ -23,7 +23,9 @@ void bench_mujoco(void); // against it, where it is installed
 void bench_step(tr_model *model, const char *name, const char *case_name);
 
 void bench_batch(void);  // many runs at once
+void bench_runs(void);   // a sweep
 void bench_settle(void); // poses on a grid
+void bench_gpu(void);    // batches on GPUs
 
 // Derivatives of a chain; an aim of 0 is none.
 void bench_slopes(int hinges, size_t aim);

@@ -42,7 +42,9 @@ double take_number(const mxArray *array, const char *what)
                            !mxIsComplex(array) && !mxIsSparse(array) &&
                            mxGetNumberOfElements(array) == 1;
     if (!is_number) give_up("%s is to be one number", what);
-    return mxGetScalar(array);
+    const double value = mxGetScalar(array);
+    if (isnan(value)) give_up("%s is NaN, which is not finite", what);
+    return value;
 }
 
 static bool take_flag(const mxArray *array, const char *what)

@@ -304,7 +304,9 @@ static void inputs(Call *c)
 {
     static const char *const fields[] = {"name", "value", "unit", "doc", "min", "max"};
     const char *kind = take_text(c->in_count ? c->in[0] : NULL, "the kind");
-    const tr_kind wanted = strcmp(kind, "parameter") == 0 ? TR_PARAMETER : TR_INPUT;
+    const bool is_parameter = strcmp(kind, "parameter") == 0;
+    if (!is_parameter && strcmp(kind, "input") != 0) give_up("there are 'parameter' and 'input'");
+    const tr_kind wanted = is_parameter ? TR_PARAMETER : TR_INPUT;
     const tr_system *system = c->handle->model->system;
     size_t count = 0;
     for (size_t i = 0; i < tr_input_count(system); i++) count += tr_input_kind(system, i) == wanted;

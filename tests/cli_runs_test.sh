@@ -91,6 +91,25 @@ err_has "$count of $count runs were there before"
 run 0 "${many[@]}" --jobs 1 --evaluate interpreter -q -o one.db
 check same_runs one.db whole.db
 
+# Pictures: lines where few values of something else vary, dots, and cells of a map
+run 0 sweep swing.yaml --vary l=0.4:0.6:0.1 --vary a0=1,2 "${keep[@]}" -q -o grid.db
+run 0 plot grid.db -y "max(height)" -o lines.svg
+check test "$(grep -c '<polyline\|<path' lines.svg)" -ge 2
+check grep -q 'a0 = 2' lines.svg
+run 0 plot whole.db -x m -y "final(a)" -y low -o dots.svg
+check test "$(grep -o '<circle' dots.svg | wc -l)" -gt $count
+run 0 plot grid.db -x l,a0 -y "final(a)" -o map.svg
+check grep -q 'final(a) from ' map.svg
+check test "$(grep -o '<rect' map.svg | wc -l)" -ge $((6 + 13))
+run 2 plot grid.db -x k -o no.svg
+err_has "'grid.db' has no column 'k'"
+run 2 plot grid.db whole.db -o no.svg
+err_has 'a picture of a sweep is of one database'
+run 2 plot grid.db --track -o no.svg
+err_has 'a sweep has no track and no times'
+run 4 plot runs.db -o no.svg
+err_has "cannot use the database 'runs.db'"
+
 # Killed at random moments, and gone on with
 kills=3
 [ -n "$full" ] && kills=20

@@ -110,6 +110,18 @@ def step_of(c, x, u, p):
     return x[:-1]
 
 
+OCTAVE_ALONE = re.compile(r"""\bend(if|for|while|function|switch)\b|["#!]|[-+*/^|&]=|\+\+|\bprintf\(|\bunwind|\bdo\b""")
+
+
+def check_matlab(folder, name):
+    """What Octave alone has is in no file."""
+    for file in sorted(folder.glob(f"{name}_*.m")):
+        for number, line in enumerate(file.read_text().splitlines(), 1):
+            code = re.sub(r"'[^']*'", "''", line.split("%")[0])
+            found = OCTAVE_ALONE.search(code)
+            check(not found, f"{file.name}:{number}: Matlab has no {found and found[0]}")
+
+
 def check_octave(folder, name, c):
     p, u, x = c.start()
     numbers = lambda one: "[" + "; ".join(repr(float(v)).replace("nan", "NaN") for v in one) + "]"
@@ -237,6 +249,23 @@ def check_hostile(folder):
         check_octave(folder, "class", c)
 
 
+def check_starts(folder, name):
+    """With another parameter, where conditions leave rates open: what is nearest counts by masses."""
+    for language in ("c", "python", "octave"):
+        run(trundle, "export", root / "models" / f"{name}.yaml", "--to", language, "-q", "-o", folder)
+    run("cc", "-std=c99", "-O0", "-ffp-contract=off", "-fPIC", "-shared", "-o", f"lib{name}.so", f"{name}.c", "-lm", cwd=folder)
+    c, model = Compiled(folder, name), importlib.import_module(name)
+    p, u, x = c.start()
+    p[0] *= 1.003
+    assert c.call("initial", np.append(p, 0), x, c.mode, c.w) == 0
+    near(getattr(model, f"{name}_initial")(p)[0], x, 1e-9, f"python {name} start with another parameter")
+    if shutil.which("octave-cli"):
+        (folder / "try_it.m").write_text(f"p = {name}_parameters(); p(1) = p(1) * 1.003;\n"
+                                         f"printf('%.17g ', {name}_initial(p));\n")
+        given = run("octave-cli", "-qf", "try_it.m", cwd=folder).split()
+        near(np.array(given, float), x, 1e-9, f"octave {name} start with another parameter")
+
+
 CONTROLLED = """trundle: 1
 name: controlled
 parameters: {k: 8, T: 0.0237, shaky: 0.01}
@@ -276,6 +305,7 @@ def check_controlled(folder, name, shaky):
     near(inputs, [8 * (0.1 - inputs[1]) + 1 - 0.1 + 0.3 * s[[n for n, *_ in model.S_NAMES].index("x_rate")],
                   -0.2 * s[[n for n, *_ in model.S_NAMES].index("x")]], 1e-12, f"python {name} controllers alone")
     run(sys.executable, f"{name}_demo.py", 0.1, cwd=folder)
+    check_matlab(folder, name)
     if shutil.which("octave-cli"):
         lines = run("octave-cli", "-qf", f"{name}_demo.m", 0.1, cwd=folder).splitlines()
         check(len(lines) == 2, "rows of Octave's demo")
@@ -302,6 +332,7 @@ with tempfile.TemporaryDirectory() as made:
         run("cc", "-std=c99", "-O0", "-ffp-contract=off", "-fPIC", "-shared", "-o", f"lib{name}.so", f"{name}.c", "-lm", cwd=folder)
         c = Compiled(folder, name)
         check_python(folder, name, c)
+        check_matlab(folder, name)
         if shutil.which("octave-cli"):
             check_octave(folder, name, c)
         else:
@@ -310,6 +341,8 @@ with tempfile.TemporaryDirectory() as made:
         check_trajectories(folder, name)
         check_sympy(folder, name)
         check_casadi(folder, name)
+    check_starts(folder, "castor")
+    check_starts(folder, "tyre")
     check_controlled(folder, "shaken", 0.01)
     check_controlled(folder, "calm", 0)
     check_hostile(folder)

@@ -301,7 +301,7 @@ static void test_refusals(void **state)
     check_refused(&how, "the folder that code is to be written into is missing");
     how.folder = in_folder("."), how.language = "cobol";
     check_refused(
-        &how, "there is no language 'cobol'; there are 'c', 'octave', 'python', 'casadi', 'sympy'");
+        &how, "there is no language 'cobol'; there are 'c', 'octave', 'python', 'casadi', 'fmu', 'sympy', 'ptx'");
     how = tr_export_defaults();
     how.folder = in_folder("."), how.fix = "m,tillt";
     check_refused(&how, "there is no parameter 'tillt'; did you mean 'tilt'?");

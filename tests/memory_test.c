@@ -6,8 +6,10 @@
 #include "base/file.h"
 #include "base/sha256.h"
 #include "base/text.h"
+#include "base/xml.h"
 #include "expr/matrix.h"
 #include "expr/system.h"
+#include "fmus.h"
 #include "models.h"
 #include "plans.h"
 
@@ -946,6 +948,39 @@ static bool fit_job(tr_error *err)
 
 // ---- the sweep -----------------------------------------------------------------------------
 
+static const char *ball; // an FMU
+
+static bool fmu_check_job(tr_error *err)
+{
+    size_t mistakes = 0;
+    tr_fmu_options o = tr_fmu_defaults();
+    char *text = tr_fmu_check(ball, &o, true, &mistakes, err);
+    const bool good = text && mistakes == 0;
+    tr_text_free(text);
+    return good;
+}
+
+static bool fmu_run_job(tr_error *err)
+{
+    const tr_setting setting = {"e", "0.5"};
+    tr_fmu_options o = tr_fmu_defaults();
+    o.settings = &setting, o.setting_count = 1, o.end = 0.5, o.every = 0.1;
+    o.inputs = "memory_force.csv", o.output = "memory_ball.csv";
+    o.kind = "me";
+    const bool good = tr_fmu_simulate(ball, &o, NULL, err);
+    o.kind = "cs";
+    return tr_fmu_simulate(ball, &o, NULL, err) && good;
+}
+
+static const char *no_xml(void)
+{
+    static tr_error err;
+    Arena arena = {0};
+    const bool is_there = tr_xml_read("<a/>", 4, &arena, &err);
+    tr_arena_free(&arena);
+    return is_there ? NULL : err.text;
+}
+
 static int is_unfinished(const struct dirent *entry)
 {
     return strncmp(entry->d_name, "memory_", 7) == 0 && strstr(entry->d_name, ".tmp");
@@ -1047,6 +1082,22 @@ static void test_tables(void **state)
     remove("memory_log.csv");
     remove("memory_motion.csv");
 }
+static void test_fmus(void **state)
+{
+    (void)state;
+    if (no_xml()) { // aloud
+        print_message("left out: %s\n", no_xml());
+        return;
+    }
+    write_file("memory_force.csv", "t,force\n0,0\n0.3,1\n");
+    for (int version = 2; version <= 3; version++) {
+        ball = good_ball(version);
+        sweep(fmu_check_job);
+        sweep(fmu_run_job);
+    }
+    remove("memory_force.csv");
+    remove("memory_ball.csv");
+}
 static void test_constraints(void **state) { (void)state, sweep(constraints_job); }
 static void test_loops(void **state) { (void)state, sweep(loops_job); }
 static void test_steady(void **state) { (void)state, sweep(steady_job); }
@@ -1093,7 +1144,7 @@ int main(int count, char **arguments)
         cmocka_unit_test(test_jumps),    cmocka_unit_test(test_batch),
         cmocka_unit_test(test_loops),    cmocka_unit_test(test_lqr),
         cmocka_unit_test(test_fit),      cmocka_unit_test(test_circle),
-        cmocka_unit_test(test_runs),
+        cmocka_unit_test(test_runs),     cmocka_unit_test(test_fmus),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -233,6 +233,9 @@ calls = {
   @() m.simulate('dense', 3), 'true or false';
   @() m.simulate('end', {}), 'one number';
   @() m.simulate('every', 0), 'positive';
+  @() m.simulate('end', NaN), 'not finite';
+  @() run.advance(NaN), 'not finite';
+  @() trundle_mex('inputs', uint64(1), 'thing'), 'parameter';
   @() m.open('method', 'magic'), 'magic';
   @() m.open('step', -1, 'method', 'rk4'), 'step';
   @() run.set('nothing', 1), 'nothing';

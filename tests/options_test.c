@@ -74,7 +74,7 @@ static void test_give(void **state)
     BEGINS_WITH_SIZE(type)
 IS_SOUND(tr_compile_options, evaluate);
 IS_SOUND(tr_derive_options, name_gravity);
-IS_SOUND(tr_run_options, owner);
+IS_SOUND(tr_run_options, on);
 IS_SOUND(tr_linearise_options, owner);
 IS_SOUND(tr_steady_options, unused);
 IS_SOUND(tr_simulate_options, unused);
@@ -84,7 +84,7 @@ IS_SOUND(tr_settle_options, owner);
 IS_SOUND(tr_equations_options, effort);
 IS_SOUND(tr_fit_options, owner);
 IS_SOUND(tr_plot_options, model);
-IS_SOUND(tr_sweep_options, owner);
+IS_SOUND(tr_sweep_options, shares);
 IS_SOUND(tr_view_options, equations);
 IS_SOUND(tr_fmu_options, unused);
 

@@ -121,12 +121,15 @@ class Environments(unittest.TestCase):
         for x, low, high in ((env.Box(0, np.inf, (9,)), 0, np.inf), (env.Box(-np.inf, 1, (9,)), -np.inf, 1)):
             self.assertTrue(x.sample() in x and x.low[0] == low and x.high[0] == high)
         self.assertIs(one.unwrapped, one)
+        self.assertEqual(env.Env(MODEL, **{**HOW, "observe": "x, angle"}).observation_space.shape, (2,))
         one.close(), many.close()
 
     def test_refused(self):
         for words, change in (("no input 'pish'", dict(act={"pish": (-1, 1)})),
                               ("bounds, the lower first", dict(act={"push": (1, -1)})),
                               ("names inputs", dict(act={})),
+                              ("is two bounds", dict(act={"push": 3})),
+                              ("names columns", dict(observe=[])),
                               ("above 0", dict(every=0)),
                               ("above 0", dict(limit=-1)),
                               ("angel", dict(observe=["angel"])),

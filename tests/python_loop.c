@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What tests/python_check.py compares Python with: prints user seconds of a million steps of a model
-// in batches of 64 with inputs set and columns read, of the same without either, and of a million
-// steps of one run.
+// What tests/python_check.py compares Python with: prints user seconds of a million steps of a
+// model in batches of 64 with inputs set and columns read, of the same without either, and of a
+// million steps of one run.
 //     python_loop MODEL CASE INPUT
 #include <trundle/trundle.h>
 

@@ -5,6 +5,7 @@
     tests/python_test.py TRUNDLE ROOT       with PYTHONPATH where the built package is
 """
 
+import ast
 import contextlib
 import copy
 import csv
@@ -125,6 +126,10 @@ class Errors(unittest.TestCase):
                    case="tur")
         self.check(trundle.UsageError, "did you mean 'speed0'", bicycle, set={"sped0": 1})
         self.check(trundle.Error, "0.1", trundle.parse, PENDULUM, set={"l": 0.01})
+        error = self.check(trundle.InvalidModel, "'l' is set to", trundle.parse, PENDULUM,
+                           set={"m": 1, "l": "80+"})
+        self.assertIsNone(error.line)
+        self.check(TypeError, "set: a dict", trundle.parse, PENDULUM, set=[1])
         m = trundle.parse(PENDULUM)
         self.check(trundle.UsageError, "method 'leapfrog'", m.simulate, method="leapfrog")
         self.check(TypeError, "there is no option 'stepp'", m.open, stepp=1)
@@ -255,8 +260,11 @@ class Runs(unittest.TestCase):
             self.assertEqual(plain(other.row), end)
         s.restore(k)
         self.assertEqual(plain(s.row), row)
-        with self.assertRaises(trundle.UsageError):
-            s.restore(k[:10])
+        altered = bytearray(k)
+        altered[len(k) // 2] ^= 1
+        for bad in k[:10], b"", bytes(altered), k[:-1]:
+            with self.assertRaises(trundle.UsageError):
+                s.restore(bad)
         with self.assertRaises(trundle.UsageError):
             trundle.parse(PENDULUM).open(method="rk4").restore(k)
 
@@ -401,6 +409,8 @@ class Studies(unittest.TestCase):
         self.assertAlmostEqual(pose["chassis.x"], 1)
         s = m.settler(list(hold))
         poses = s.poses([[1, 0.2, 0.3], [1.1, 0.2, 0.3]])
+        again = plain(pickle.loads(pickle.dumps(s)).poses([[1, 0.2, 0.3]]))
+        self.assertEqual(again[0][:10], plain(poses)[0][:10])
         self.assertAlmostEqual(plain(poses)[0][s.columns.index("chassis.z")], pose["chassis.z"], 9)
 
     def test_fit(self):
@@ -441,6 +451,8 @@ class Studies(unittest.TestCase):
         rows[1][f.inputs.index("l")] = 2
         flat = [x for row in rows for x in row]
         self.assertEqual([row[0] for row in plain(f.many(flat))], [0.25, 4])
+        again = pickle.loads(pickle.dumps(df))
+        self.assertEqual(plain(again(l=3, m=2)), [[12, 9]])
         with self.assertRaises(KeyError):
             f(ll=1)
         with self.assertRaises(trundle.UsageError):
@@ -473,6 +485,33 @@ class Documents(unittest.TestCase):
                         exec(compile("\n" * line + block, "docs/python.md", "exec"), names)
             finally:
                 os.chdir(was)
+
+    def test_stubs(self):
+        """What the stubs say is there, with these parameters."""
+        from trundle import errors, model, names, run, study
+        with open(os.path.join(os.path.dirname(trundle.__file__), "__init__.pyi"),
+                  encoding="utf-8") as file:
+            stubs = ast.parse(file.read())
+        for node in stubs.body:
+            if not isinstance(node, (ast.ClassDef, ast.FunctionDef)):
+                continue
+            thing = next((getattr(where, node.name) for where in (trundle, errors, model, names, study,
+                                                                  run) if hasattr(where, node.name)), None)
+            self.assertIsNotNone(thing, node.name)
+            for member in node.body if isinstance(node, ast.ClassDef) else [node]:
+                if isinstance(member, ast.FunctionDef):
+                    self.check_stub(member, thing if member is node else getattr(thing, member.name))
+        public = {node.name for node in stubs.body if hasattr(node, "name")} | {"Model"}
+        self.assertLessEqual(set(trundle.__all__), public)
+
+    def check_stub(self, stub, thing):
+        if isinstance(thing, property) or not hasattr(thing, "__code__"):
+            return  # the extension's take what they say in words
+        want = [a.arg for a in stub.args.posonlyargs + stub.args.args + stub.args.kwonlyargs]
+        got = thing.__code__.co_varnames[:thing.__code__.co_argcount + thing.__code__.co_kwonlyargcount]
+        takes_more = thing.__code__.co_flags & 8
+        if not takes_more:
+            self.assertEqual(want, list(got), stub.name)
 
     def test_help(self):
         """Everything public is documented."""

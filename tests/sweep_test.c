@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Many runs of one model: which there are, what they give, and that nothing changes that.
+#include "linears.h"
 #include "runs.h"
 #include "sweep/sample.h"
 #include "sweep/sweep.h"
 
 #include "sim/normal.h"
 
-#include <sys/resource.h>
+#include <complex.h>
 
 // ---- samples --------------------------------------------------------------------------------
 
@@ -284,6 +285,104 @@ static void keeps_failures_as_rows(void **state)
     free_found(&f);
 }
 
+// ---- small differences ------------------------------------------------------------------------
+
+// How far values y of runs are from y0 + slopes . (x - x0), against how far they spread; and the
+// spread itself against that of the linear ones
+static void assert_first_order(const Found *f, const char *name, double y0, const char *const *of,
+                               const double *x0, const double *slopes, size_t count, double bound)
+{
+    double worst = 0, spread = 0, square = 0, linear_square = 0;
+    for (size_t i = 0; i < f->runs; i++) {
+        const double off = value(f, i, name) - y0;
+        double linear = 0;
+        for (size_t k = 0; k < count; k++) linear += slopes[k] * (value(f, i, of[k]) - x0[k]);
+        worst = fmax(worst, fabs(off - linear)), spread = fmax(spread, fabs(off));
+        square += off * off, linear_square += linear * linear;
+    }
+    assert_true(spread > 0);
+    assert_below(worst / spread, bound);
+    assert_below(fabs(sqrt(square / linear_square) - 1), bound);
+}
+
+// sum of a_k s^k and its slopes by s and by v, of the determinant of the published matrices
+static double complex determinant(double complex s, double v, double complex *by_s,
+                                  double complex *by_v)
+{
+    double complex A[4], by_sA[4], by_vA[4];
+    for (int i = 0; i < 4; i++) {
+        const double M = meijaard_M[i], C = meijaard_C1[i], K2 = meijaard_K2[i];
+        A[i] = M * s * s + v * C * s + 9.81 * meijaard_K0[i] + v * v * K2;
+        by_sA[i] = 2 * M * s + v * C, by_vA[i] = C * s + 2 * v * K2;
+    }
+    *by_s = by_sA[0] * A[3] + A[0] * by_sA[3] - by_sA[1] * A[2] - A[1] * by_sA[2];
+    *by_v = by_vA[0] * A[3] + A[0] * by_vA[3] - by_vA[1] * A[2] - A[1] * by_vA[2];
+    return A[0] * A[3] - A[1] * A[2];
+}
+
+// The weave of the bicycle, where its speed is not quite known: its eigenvalue spreads as the exact
+// slope of the published characteristic polynomial says, d(lambda)/dv = -p_v/p_lambda, and the
+// standard deviation is that of the speed times the slope.
+static void spreads_the_weave_as_its_slope_says(void **state)
+{
+    (void)state;
+    static const double v = 4.6, sd = 1e-4;
+    static const char *const vary[] = {"speed0~normal(4.6, 1e-4)"}, *const of[] = {"speed0"};
+    double complex s = CMPLX(-0.3, 3.7), by_s, by_v;
+    tr_sweep_options o = tr_sweep_defaults();
+    o.vary = vary, o.vary_count = 1, o.samples = 60, o.what = "linearise";
+    o.keep = "growth=final(if(abs(im1) > 1, re1, re2)), turn=final(max(abs(im1), abs(im2)))";
+    Found f = sweep(bicycle_file, "straight", &o);
+    for (int i = 0; i < 50; i++) s -= determinant(s, v, &by_s, &by_v) / by_s;
+    determinant(s, v, &by_s, &by_v);
+    const double complex slope = -by_v / by_s;
+    const double growth = creal(slope), turn = cimag(slope);
+    assert_first_order(&f, "growth", creal(s), of, &v, &growth, 1, 1e-3);
+    assert_first_order(&f, "turn", cimag(s), of, &v, &turn, 1, 1e-3);
+    double square = 0;
+    for (size_t i = 0; i < f.runs; i++) square += pow(value(&f, i, "growth") - creal(s), 2);
+    assert_true(fabs(sqrt(square / (double)f.runs) / (sd * fabs(growth)) - 1) < 0.08); // of 60 strata
+    free_found(&f);
+}
+
+// Runs spread as sensitivities say that tr_simulate integrates along.
+static void spreads_runs_as_sensitivities_say(void **state)
+{
+    (void)state;
+    static const char *const of[] = {"m0", "speed0", "h3"};
+    static const char *const vary[] = {"m0~normal(85, 0.001)", "speed0~normal(4.6, 1e-4)",
+                                       "h3~normal(0.3, 1e-5)"};
+    static const double x0[] = {85, 4.6, 0.3};
+    tr_error err = {0};
+    const char *path = in_folder("slopes.csv");
+    tr_derive_options how = tr_derive_defaults();
+    how.case_name = "free";
+    tr_model *model = tr_model_read(bicycle_file, &err);
+    tr_system *system = tr_derive(model, &how, &err);
+    tr_simulate_options run = tr_simulate_defaults(system);
+    run.method = "erk", run.end = 1, run.every = 0.5, run.sensitivity = "m0,speed0,h3";
+    run.output = path;
+    if (!tr_simulate(system, &run, NULL, &err)) fail_msg("%s", err.text);
+    Sheet *sheet = tr_sheet_read(path, &err);
+    assert_non_null(sheet);
+    double slopes[3];
+    for (int k = 0; k < 3; k++) {
+        char name[40];
+        snprintf(name, sizeof name, "d(roll)/d(%s)", of[k]);
+        slopes[k] = tr_sheet_column(sheet, name)[2];
+    }
+    tr_sweep_options o = tr_sweep_defaults();
+    o.vary = vary, o.vary_count = 3, o.samples = 40, o.keep = "final(roll)";
+    o.method = "erk", o.end = 1, o.every = 0.5;
+    Found f = sweep(bicycle_file, "free", &o);
+    assert_first_order(&f, "final(roll)", tr_sheet_column(sheet, "roll")[2], of, x0, slopes, 3,
+                       1e-3);
+    free_found(&f);
+    tr_sheet_free(sheet);
+    tr_system_free(system);
+    tr_model_free(model);
+}
+
 // ---- words ------------------------------------------------------------------------------------
 
 static void refuses_with_words(void **state)
@@ -338,7 +437,12 @@ int main(void)
         cmocka_unit_test(keeps_what_runs_are),
         cmocka_unit_test(gives_the_same_with_any_threads),
         cmocka_unit_test(keeps_failures_as_rows),
+        cmocka_unit_test(spreads_the_weave_as_its_slope_says),
+        cmocka_unit_test(spreads_runs_as_sensitivities_say),
         cmocka_unit_test(refuses_with_words),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    make_folder(folder, sizeof folder);
+    const int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    remove_folder();
+    return failed;
 }

@@ -440,6 +440,7 @@ typedef struct tr_run_options {
     bool (*progress)(void *owner, double t, double end);
     void (*say)(void *owner, const char *words);
     void *owner;
+    const char *on; // of a batch: "gpu", or NULL for the CPU alone
 } tr_run_options;
 void tr_run_fill(tr_run_options *options, size_t size, const tr_plan *plan);
 // What the model's case says.
@@ -521,6 +522,25 @@ bool tr_batch_advance_each(tr_batch *batch, const double *until, tr_error *err);
 const double *tr_batch_row(tr_batch *batch, size_t run);
 // TR_OK, or why a run cannot go on until it is reset, with words.
 tr_status tr_batch_status(const tr_batch *batch, size_t run, tr_error *err);
+// Where its steps are made so far: "the CPU", "the CPU: no GPU can be used: ...", or the names of
+// GPUs. With `on` "gpu" plain steps are made there, where a GPU is and the model allows it, and all
+// else by the CPU as ever: the numbers are the same to the bit.
+const char *tr_batch_on(const tr_batch *batch);
+
+// Steps of a batch whose states are in the memory of a GPU, the first one there is: for loops that
+// live there. State i of run k is state[i * n + k]; input i of the system is inputs[i * n + k], NULL
+// for those that the batch has. All runs must have the same contacts and the same chart. Each makes
+// as many steps as are plain; `fates` tells of the others, which stopped before one that is not
+// (where something happens: 2). With no steps the runs of the batch become what they are there, and
+// the next call begins anew. False with words where there is no GPU, or it fails.
+bool tr_gpu_step(tr_batch *batch, void *device_state, const void *device_inputs, size_t steps,
+                 tr_error *err);
+// How many numbers a state has, 0 where runs differ; all of them as they are in the batch, to be
+// brought to the GPU, into n times as many; what each is called; the fate of each run.
+size_t tr_gpu_states(tr_batch *batch);
+void tr_gpu_state(tr_batch *batch, double *state);
+const char *tr_gpu_state_name(tr_batch *batch, size_t index);
+const double *tr_gpu_fates(const tr_batch *batch);
 
 // What `trundle check`, `derive` and `eval` print, as text or as JSON. The first two may give both
 // a text and an error: what they found, and that the model cannot run so.
@@ -565,15 +585,22 @@ typedef struct tr_export_options {
     bool single; // numbers of single precision, where the language has them
     bool open; // parameters that are exactly 0, 1 or -1 stay parameters; else they are numbers, and
                // what multiplies by them is left out
-    const char *language; // c, octave, python, sympy, casadi
-    const char *folder;   // that files are written into; it is made when it is not there
-    const char *name;     // of files and functions; NULL: as the model's file
-    const char *fix;      // parameters that are to be numbers, "m,l"; "all"; NULL: none
-    const char *outputs;  // those that are wanted, by their columns; NULL: all
+    const char *language; // c, octave, python, sympy, casadi, fmu, ptx
+    const char *folder;  // that files are written into; it is made when it is not there. Of an FMU:
+                         // the file
+    const char *name;    // of files and functions; NULL: as the model's file
+    const char *fix;     // parameters that are to be numbers, "m,l"; "all"; NULL: none
+    const char *outputs; // those that are wanted, by their columns; NULL: all
     // reduced: by the velocities that are independent at the start, and with contacts as they are
     // there; unreduced: both change as in a run, which is for c of double precision; auto, NULL:
-    // reduced, unless contacts may change or other velocities become independent in a run of its case
+    // reduced, unless contacts may change or other velocities become independent in a run of its
+    // case
     const char *form;
+    // Of an FMU:
+    const char *kind; // "me,cs": model exchange, co-simulation; NULL: both
+    double step;      // of co-simulation inside [s]; 0: the case's, or 0.001
+    int fmi;          // 2 or 3; 0: 3
+    int sources_only; // not 0: no binary. Else the compiler `cc`, or what CC says, makes one
 } tr_export_options;
 void tr_export_fill(tr_export_options *options, size_t size);
 static inline tr_export_options tr_export_defaults(void)
@@ -1259,7 +1286,9 @@ static inline tr_plot_options tr_plot_defaults(void)
     return o;
 }
 
-// Draws recorded runs as SVG. TR_USAGE for a column that is not there, TR_INVALID with line and
+// Draws recorded runs as SVG; or of one .db file, which a sweep wrote, what was kept of its runs: a
+// line for each value of what else varies where these are few, else dots, and against two, x
+// "m0,speed0", a map in colours. TR_USAGE for a column that is not there, TR_INVALID with line and
 // column for a file that is no table, TR_IO.
 bool tr_plot(const tr_plot_options *options, tr_error *err);
 
@@ -1338,13 +1367,13 @@ void tr_origin_free(tr_origin *origin);
 // folder meanwhile, which tr_remove_temporaries removes, too.
 typedef struct tr_fmu_options {
     size_t size;
-    const char *kind;       // "me", "cs"; NULL: what there is, "me" of both (tr_fmu_check: both)
-    double start, end;      // [s]; NaN: as its <DefaultExperiment> says, else 0 and 10
-    double every;           // rows at start, start + every, ... and the end [s]; 0: a five-hundredth
-    double step;            // of "cs", between which it is told inputs [s]; 0: as it says, else `every`
-    const char *method;     // of "me": bdf, erk
-    double rtol, atol;      // of the whole run, about; 0: as it says, else 1e-6; `atol` is times each
-                            // state's nominal value, 0: rtol / 100
+    const char *kind;   // "me", "cs"; NULL: what there is, "me" of both (tr_fmu_check: both)
+    double start, end;  // [s]; NaN: as its <DefaultExperiment> says, else 0 and 10
+    double every;       // rows at start, start + every, ... and the end [s]; 0: a five-hundredth
+    double step;        // of "cs", between which it is told inputs [s]; 0: as it says, else `every`
+    const char *method; // of "me": bdf, erk
+    double rtol, atol;  // of the whole run, about; 0: as it says, else 1e-6; `atol` is times each
+                        // state's nominal value, 0: rtol / 100
     const tr_setting *settings; // parameters, inputs and start values: numbers, true, false, texts
     size_t setting_count;
     const char *inputs; // a .csv file with a column t: inputs by their names, by lines between rows
@@ -1358,10 +1387,10 @@ typedef struct tr_fmu_options {
     void (*found)(void *owner, bool is_mistake, const char *words);
     void *owner;
     size_t most_steps, most_numbers; // as of tr_simulate_options
-    bool build;                      // compile its sources by cc where there is no binary for this machine
-    bool no_run;                     // tr_fmu_check: nothing of it is run
-    bool all_messages;               // it is asked to say all that it can
-    bool unused[5];                  // false: room for more
+    bool build;        // compile its sources by cc where there is no binary for this machine
+    bool no_run;       // tr_fmu_check: nothing of it is run
+    bool all_messages; // it is asked to say all that it can
+    bool unused[5];    // false: room for more
 } tr_fmu_options;
 void tr_fmu_fill(tr_fmu_options *options, size_t size);
 static inline tr_fmu_options tr_fmu_defaults(void)
@@ -1371,10 +1400,11 @@ static inline tr_fmu_options tr_fmu_defaults(void)
     return o;
 }
 
-// Whether an FMU is as the standard asks for: its archive, modelDescription.xml and, unless `no_run`,
-// what it does when it is called. What there is, in words or as JSON, to be freed with tr_text_free;
-// `mistakes` of which there are so many have been told to `found`. Also of one that is no FMU at
-// all. NULL on error: TR_IO when the file cannot be read, TR_FAILED when it cannot be run here.
+// Whether an FMU is as the standard asks for: its archive, modelDescription.xml and, unless
+// `no_run`, what it does when it is called. What there is, in words or as JSON, to be freed with
+// tr_text_free; `mistakes` of which there are so many have been told to `found`. Also of one that
+// is no FMU at all. NULL on error: TR_IO when the file cannot be read, TR_FAILED when it cannot be
+// run here.
 char *tr_fmu_check(const char *path, const tr_fmu_options *options, bool json, size_t *mistakes,
                    tr_error *err);
 

@@ -233,7 +233,37 @@ static PyObject *run_system(PyObject *self, void *nothing)
 
 // ---- snapshots -----------------------------------------------------------------------------
 
-// Those of the library, with the pace behind them
+// Those of the library are for programs, which do not alter them. These are for anyone: behind the
+// bytes stand the pace and a hash of all.
+typedef struct Tail {
+    Pace pace;
+    uint64_t hash;
+} Tail;
+
+static uint64_t hash_of(const char *bytes, size_t size)
+{
+    uint64_t hash = 14695981039346656037u;
+    for (size_t i = 0; i < size; i++) hash = (hash ^ (unsigned char)bytes[i]) * 1099511628211u;
+    return hash;
+}
+
+static void put_tail(RunObject *self, char *bytes, size_t size)
+{
+    Tail tail = {.pace = self->pace};
+    memcpy(bytes + size, &tail.pace, sizeof tail.pace);
+    tail.hash = hash_of(bytes, size + sizeof tail.pace);
+    memcpy(bytes + size, &tail, sizeof tail);
+}
+
+// Of as many bytes of the library; false where they are no such snapshot.
+static bool take_tail(const Py_buffer *view, size_t *size, Tail *tail)
+{
+    if ((size_t)view->len < sizeof *tail) return false;
+    *size = (size_t)view->len - sizeof *tail;
+    memcpy(tail, (const char *)view->buf + *size, sizeof *tail);
+    return tail->hash == hash_of(view->buf, *size + sizeof tail->pace);
+}
+
 static PyObject *run_save(PyObject *object, PyObject *nothing)
 {
     (void)nothing;
@@ -242,11 +272,11 @@ static PyObject *run_save(PyObject *object, PyObject *nothing)
     if (!lock_take(&self->lock)) return NULL;
     const size_t size = tr_run_save(self->run, NULL, 0, &err);
     PyObject *bytes =
-        err.status ? NULL : PyBytes_FromStringAndSize(NULL, (Py_ssize_t)(size + sizeof(Pace)));
+        err.status ? NULL : PyBytes_FromStringAndSize(NULL, (Py_ssize_t)(size + sizeof(Tail)));
     char *room = bytes ? PyBytes_AsString(bytes) : NULL;
     if (room) {
         tr_run_save(self->run, room, size, &err);
-        memcpy(room + size, &self->pace, sizeof(Pace));
+        put_tail(self, room, size);
     }
     self->row = NULL; // adaptive methods start anew
     lock_give(&self->lock);
@@ -261,11 +291,17 @@ static PyObject *run_restore(PyObject *object, PyObject *from)
     tr_error err = {0};
     Py_buffer view;
     if (PyObject_GetBuffer(from, &view, PyBUF_SIMPLE) < 0) return NULL;
-    if (!lock_take(&self->lock)) return PyBuffer_Release(&view), NULL;
-    const size_t size = (size_t)view.len > sizeof(Pace) ? (size_t)view.len - sizeof(Pace) : 0;
+    Tail tail;
+    size_t size = 0;
+    const bool is_whole = take_tail(&view, &size, &tail);
+    if (!is_whole || !lock_take(&self->lock)) {
+        PyBuffer_Release(&view);
+        err = (tr_error){.status = TR_USAGE,
+                         .text = "this is no snapshot of a run, or it was altered"};
+        return raise_error(&err, NULL);
+    }
     self->row = NULL;
-    if (tr_run_restore(self->run, view.buf, size, &err))
-        memcpy(&self->pace, (const char *)view.buf + size, sizeof(Pace));
+    if (tr_run_restore(self->run, view.buf, size, &err)) self->pace = tail.pace;
     PyBuffer_Release(&view);
     return done(self, &err);
 }

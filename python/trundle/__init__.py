@@ -14,19 +14,19 @@ comes from them:
 
 Arrays are NumPy's where it is installed, memoryviews otherwise; pandas and SymPy are used where they
 are there. What is wrong is an exception, trundle.Error, with the file, the line and the column.
-Objects can be pickled and copied, and used by several threads; long calls let other threads go on
+All but batches can be pickled and copied, and used by several threads; long calls let other threads go on
 and stop for Ctrl-C. docs/python.md is a guide, docs/format.md has what may stand in a model file.
 """
 
 from . import _trundle
 from .draft import Draft as Model
 from .errors import Error, Failed, FileError, InvalidModel, UsageError
-from .model import load, parse
+from .model import LoadedModel, load, parse
 from .result import Result
 from .run import Batch, Run
 
 __version__ = _trundle.version()
-__all__ = ["Batch", "Error", "Failed", "FileError", "InvalidModel", "Model", "Result",
+__all__ = ["Batch", "Error", "Failed", "FileError", "InvalidModel", "LoadedModel", "Model", "Result",
            "Run", "UsageError", "load", "parse", "schema"]
 
 

@@ -92,7 +92,10 @@ class Task:
             model.variant(**options) if options else model
         self.inputs, self.low, self.high = self._actions(model, act)
         self.every, self.limit = self._positive(every, "every"), self._positive(limit, "limit")
-        self.failure, self.names = float(failure), list(observe)
+        self.failure = float(failure)
+        self.names = observe.replace(",", " ").split() if isinstance(observe, str) else list(observe)
+        if not self.names:
+            raise UsageError("'observe' names columns, or is a list of formulas")
         self.run_options = {"method": method} if step is None else {"method": method, "step": step}
         formulas, self.seen = {REWARD: str(reward)}, []
         if until is not None:
@@ -124,6 +127,8 @@ class Task:
         for name in act:
             value = model.inputs[name]  # or a KeyError with what was meant
             given = act[name] if isinstance(act, dict) and act[name] is not None else (value.min, value.max)
+            if np.shape(given) != (2,):
+                raise UsageError(f"act[{name!r}] is two bounds, not {given!r}")
             low, high = (float(one) for one in given)
             if not low < high:
                 raise UsageError(f"act[{name!r}]: ({low:g}, {high:g}) are no bounds, the lower first")

@@ -16,6 +16,7 @@ class Error(Exception):
     line: int | None = None
     column: int | None = None
     result = None
+    setting = None  # which of `set` it is about, from 0
 
     def __init__(self, message="", file=None, line=None, column=None):
         self.message, self.file, self.line, self.column = message, file, line, column

@@ -9,9 +9,11 @@ import os
 import tempfile
 import threading
 import warnings
+from collections.abc import Mapping
 
 from . import _trundle, study
 from .arrays import array, optional
+from .errors import Error
 from .names import Inputs, Named, Value, equations, listed, missing
 from .result import Result
 from .run import Batch, Run
@@ -40,7 +42,7 @@ class Instant:
         return self._now[name]
 
 
-class Model:
+class LoadedModel:
     """A model with a case and settings: what load() and parse() give, and all that can be asked of it.
 
     m.parameters, m.inputs     numbers with units, by name; m.start: those of `initial` and `guess`
@@ -60,8 +62,10 @@ class Model:
                  outputs=None, with_=(), inertias=None, digits=None, evaluate=None):
         self._source = source
         self.path = None
+        if not isinstance(set or {}, Mapping):
+            raise TypeError("set: a dict of names and numbers or formulas was expected")
         self.case, self.settings = case, dict(set or {})
-        self._how = {"controls": list(controls), "allowed": [os.fspath(f) for f in allowed],
+        self._how = {"controls": (listed(controls) or "").replace(",", " ").split(), "allowed": [os.fspath(f) for f in allowed],
                      "order": order, "outputs": dict(outputs or {}), "inertias": listed(inertias),
                      "evaluate": evaluate}
         if digits is not None:
@@ -82,8 +86,18 @@ class Model:
         key = tuple(sorted(more.items()))
         with self._lock:
             if key not in self._derived:
-                self._derived[key] = _trundle.System(self._source, self._options(**more))
+                try:
+                    self._derived[key] = _trundle.System(self._source, self._options(**more))
+                except Error as error:
+                    raise self._of_setting(error) from None
             return self._derived[key]
+
+    def _of_setting(self, error):
+        """The error, with the name of the setting that it is about."""
+        names = [*self.settings, *self._how["outputs"]]
+        if not isinstance(error.setting, int) or error.setting >= len(names):
+            return error
+        return type(error)(f"{names[error.setting]!r} is set to what is wrong: {error.message}")
 
     @property
     def system(self):
@@ -391,7 +405,7 @@ def _fragment(one):
 
 
 def load(path, case=None, set=None, **options):
-    """A model file: a Model.
+    """A model file: a LoadedModel.
 
     case: one of the model's cases, else the first. set: parameters and inputs that are to be
     otherwise, numbers or formulas, {"speed0": 5, "m0": "80 + 5"}. Options: controls (joints whose
@@ -399,7 +413,7 @@ def load(path, case=None, set=None, **options):
     found), outputs ({"name": "formula"}), allowed (folders that the model may read), order, inertias,
     digits, evaluate.
     """
-    model = Model(_trundle.Source(os.fspath(path)), case=case, set=set, **options)
+    model = LoadedModel(_trundle.Source(os.fspath(path)), case=case, set=set, **options)
     model.path = os.fspath(path)
     model.system  # so that what is wrong is told here
     return model
@@ -407,6 +421,9 @@ def load(path, case=None, set=None, **options):
 
 def parse(text, case=None, set=None, **options):
     """As load(), of the text of a model file."""
-    model = Model(_trundle.Source(None, text), case=case, set=set, **options)
+    model = LoadedModel(_trundle.Source(None, text), case=case, set=set, **options)
     model.system
     return model
+
+
+Model = LoadedModel

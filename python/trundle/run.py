@@ -108,6 +108,7 @@ class Batch(_trundle.Batch):
     def read(self, columns=None, out=None):
         """Columns of all runs: an array of runs by columns, or written into yours (float64)."""
         names = self.model.columns if columns is None else columns
+        names = [names] if isinstance(names, str) else names
         try:
             numbers = self._read(names, out)
         except KeyError as error:

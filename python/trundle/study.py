@@ -150,11 +150,15 @@ class Settler:
     """
 
     def __init__(self, model, hold=(), by=None, gap=None, weights=None):
+        self._made = (model, hold, by, gap, weights)
         options = {"by": by, "hold": equations(hold), "gap": gap, "weights": equations(weights)}
         self._settle = _trundle.Settle(model.system, {k: v for k, v in options.items() if v})
         self.hold = tuple(one.split("=")[0] for one in options["hold"])
         listed_columns = self._settle.columns()
         self.columns, self.units = tuple(n for n, _ in listed_columns), dict(listed_columns)
+
+    def __reduce__(self):
+        return Settler, self._made
 
     def poses(self, held):
         """An array of poses by columns, for rows of values of what is held (nan: as at the start)."""
@@ -309,6 +313,7 @@ class Function:
     def __init__(self, model, outputs, by=None, fix_parameters=False):
         self.model, self.outputs = model, tuple(outputs.replace(",", " ").split()
                                                 if isinstance(outputs, str) else outputs)
+        self._made = (model, self.outputs, by, fix_parameters)
         rows = model.system.inputs()
         self.inputs = tuple(row[0] for row in rows)
         self._at = {name: i for i, name in enumerate(self.inputs)}
@@ -320,6 +325,9 @@ class Function:
                                          None if by is None else " ".join(words),
                                          {"fix_parameters": fix_parameters})
         self._start = memoryview(model.system.initial()).tolist()
+
+    def __reduce__(self):
+        return Function, self._made
 
     @property
     def start(self):

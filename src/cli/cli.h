@@ -40,8 +40,8 @@ typedef struct Options {
     const char *show, *most_operations, *budget;
     bool closed, staged, explain;
     // export
-    const char *name, *fix, *outputs, *form;
-    bool opens, single;
+    const char *name, *fix, *outputs, *form, *fmi;
+    bool opens, sources_only, single;
     // simulate
     const char *end, *every, *method, *step, *rtol, *atol, *sensitivity, *report, *page;
     const char *most_steps, *most_numbers;
@@ -158,6 +158,8 @@ void cli_handle_signals(void);
 // From here on the first of those that ask for it only stops a run; the second ends the process.
 void cli_let_signals_stop(void);
 bool cli_is_stopped(void);
+// What is said when the process crashes from here on
+void cli_say_of_crashes(const char *words);
 // Whether the names of all files that are to be written end as their verb writes them; else it says
 // what is possible.
 bool cli_check_endings(const Options *options);

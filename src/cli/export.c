@@ -3,13 +3,23 @@
 
 #include <string.h>
 
+static bool read_version(const char *fmi, int *version)
+{
+    if (fmi && strcmp(fmi, "2") != 0 && strcmp(fmi, "3") != 0) {
+        cli_say("trundle: --fmi is 2 or 3, not '%s'\n", fmi);
+        return false;
+    }
+    if (fmi) *version = fmi[0] - '0';
+    return true;
+}
+
 int cli_export(const Verb *verb, const Options *options)
 {
     (void)verb;
     int status = 0;
     tr_error err = {0};
     if (!options->output || strcmp(options->output, "-") == 0) {
-        cli_say("trundle export: code is several files: -o says the folder to write them into\n");
+        cli_say("trundle export: -o says the folder to write into, or the file of an FMU\n");
         return TR_USAGE;
     }
     tr_export_options o = tr_export_defaults();
@@ -18,6 +28,9 @@ int cli_export(const Verb *verb, const Options *options)
     o.folder = options->output, o.name = options->name;
     o.fix = options->fix, o.outputs = options->outputs;
     o.single = options->single, o.open = options->opens;
+    o.kind = options->kind, o.sources_only = options->sources_only;
+    if (!cli_number("--step", options->step, &o.step) || !read_version(options->fmi, &o.fmi))
+        return TR_USAGE;
     tr_system *system = cli_system(options, &status);
     if (!system) return status;
     if (tr_export(system, &o, &err))

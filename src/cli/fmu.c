@@ -83,6 +83,7 @@ static bool take_options(const Options *options, Teller *teller, tr_fmu_options 
     o->build = options->build, o->no_run = options->no_run, o->all_messages = options->verbose;
     if (options->method) o->method = options->method;
     o->say = say, o->found = found, o->progress = show_progress, o->owner = teller;
+    cli_say_of_crashes("trundle: the code of the FMU crashed\n");
     o->most_steps = 100000000, o->most_numbers = 200000000;
     return check_options(options) && cli_check_endings(options) &&
            cli_limit("--most-steps", options->most_steps, &o->most_steps) &&

@@ -171,6 +171,11 @@ tr_system *cli_system(const Options *options, int *status)
     tr_error err = {0};
     tr_derive_options how;
     *status = TR_USAGE;
+    if (cli_is_fmu(options)) {
+        cli_say("trundle: %s is for models; an FMU can be given to check and simulate\n",
+                options->verb->name);
+        return NULL;
+    }
     if (!cli_check_endings(options) || !cli_derive_options(options, &how)) return NULL;
     *status = 0;
     tr_model *model = tr_model_read(options->model, &err);

@@ -4,6 +4,7 @@
 #include "cli/cli.h"
 
 #include <signal.h>
+#include <string.h>
 #include <unistd.h>
 
 typedef enum Answer { ENDS, STOPS } Answer; // the process; a run, at first
@@ -21,9 +22,23 @@ enum { SIGNALS = sizeof signals / sizeof *signals };
 
 static volatile sig_atomic_t stopped;
 
+static const char *volatile crash_words;
+
+void cli_say_of_crashes(const char *words) { crash_words = words; }
+
+// Whose fault it may be, where somebody else's code runs
+static void say_words(int number)
+{
+    const bool is_crash = number == SIGSEGV || number == SIGABRT || number == SIGBUS ||
+                          number == SIGFPE || number == SIGILL;
+    if (!is_crash || !crash_words) return;
+    if (write(2, crash_words, strlen(crash_words)) < 0) return; // there is nobody to tell
+}
+
 // As if nobody had handled it, but for the files
 static void end(int number)
 {
+    say_words(number);
     tr_remove_temporaries();
     sigset_t one;
     sigemptyset(&one);

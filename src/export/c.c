@@ -145,6 +145,7 @@ static uint32_t arguments_of(const Export *code, CodePart part)
     switch (part) {
     case PART_GRADIENT: return T | X | U | P | WEIGHT;
     case PART_HESSIAN: return T | X | U | P | WEIGHT | CHANGE;
+    case PART_TANGENT: return T | X | U | P | CHANGE;
     case PART_SENSE: return T | X | U | P | DUE | 1 << ARGUMENT_NOISE;
     case PART_CONTROL: return T | U | P | 1 << ARGUMENT_S | 1 << ARGUMENT_C | DUE;
     default: return T | X | U | P;
@@ -208,8 +209,13 @@ void tr_c_fill_in(const Printer *p, Buffer *out, Text text, const Mark *more)
         {"fma", single ? "fmaf" : "fma"},
         {"tiny", single ? "1e-7f" : "1e-15"},
         {"digits", single ? "9" : "17"},
-        {"near", single ? "1e-7f" : "1e-14"}, // times that are one, by their size
-        {"hair", single ? "1e-6f" : "1e-12"}, // and by steps
+        {"near", single ? "1e-7f" : "1e-14"},    // times that are one, by their size
+        {"hair", single ? "1e-6f" : "1e-12"},    // and by steps
+        {"nothing", single ? "1e-6f" : "1e-12"}, // left where numbers cancel
+        {"nearly", single ? "1e-3f" : "1e-3"},   // the square of what is left of a row
+        {"light", single ? "1e2f" : "1e5"},      // unknowns whose way does not count
+        {"alone", single ? "1e-4f" : "1e-9"},
+        {"acts", single ? "0.01f" : "0.01"}, // the square of a tenth
         {"little", single ? "1e-5f" : "1e-6"},
         {"drop", single ? "41" : "12"}, // bits of a random number, and the rest's size
         {"part", single ? "1.1920928955078125e-7f" : "2.220446049250313e-16"}};
@@ -431,9 +437,14 @@ static uint32_t start_room(const Printer *p)
         const uint32_t n = given->count, rows = given->rows;
         const uint32_t room = (rows + n) * (1 + n) + n + rows * (1 + n) +
                               p->rooms[k ? PART_GIVEN_RATES : PART_GIVEN_POSITIONS];
-        if (room > most) most = room;
+        const uint32_t easy = given->easy, all = rows + n;
+        const uint32_t used = n * (1 + easy) + p->rooms[PART_METRIC];
+        const uint32_t weighs = n * (1 + easy) + all * (2 * easy + n + 1) + 2 * easy * easy + easy;
+        const uint32_t metric =
+            code_has(p->code, PART_METRIC) ? n * (1 + easy) + (used > weighs ? used : weighs) : 0;
+        if (room + metric > most) most = room + metric;
     }
-    return most + p->code->u.count + p->code->x.count + 2;
+    return most + p->code->u.count + 2 * p->code->x.count + 3;
 }
 
 static const char reduced_failures[] =
@@ -459,7 +470,7 @@ static void write_header(const Printer *p, Buffer *out)
     if (start_room(p) > room + 5 * code->x.count) room = start_room(p) - 5 * code->x.count;
     if (code->options.is_unreduced) room += tr_c_unreduced_room(p);
     if (tr_c_step_room(p) > room + 5 * code->x.count) room = tr_c_step_room(p) - 5 * code->x.count;
-    room += code->u.count + code->x.count + 2; // what the start keeps while others go on
+    room += code->u.count + 2 * code->x.count + 3; // what the start keeps while others go on
     const bool unreduced = code->options.is_unreduced;
     write_title(p, out);
     snprintf(sizes, sizeof sizes,
@@ -488,11 +499,14 @@ static void write_header(const Printer *p, Buffer *out)
     tr_c_fill_in(p, &filled, text_of(sizes), NULL);
     Buffer second = {0};
     if (code->options.differentiates) tr_c_fill_in(p, &second, tr_embedded_c_second(), NULL);
-    Buffer samples = {0};
+    Buffer samples = {0}, slopes = {0};
     tr_c_samples_header(p, &samples);
+    tr_c_fill_in(p, &slopes,
+                 code->options.is_fmu ? tr_embedded_c_tangent() : tr_embedded_c_jacobian(), NULL);
     const bool acts = code->samples.clock.count;
     const Mark marks[] = {{"sizes", filled.at ? filled.at : ""},
                           {"samples", samples.at ? samples.at : ""},
+                          {"slopes", slopes.at ? slopes.at : ""},
                           {"and_samples", acts ? ", and at samples" : ""},
                           {"own_u", acts ? "" : "const "},
                           {"second", second.at ? second.at : ""},
@@ -506,6 +520,7 @@ static void write_header(const Printer *p, Buffer *out)
     tr_buffer_free(&filled);
     tr_buffer_free(&second);
     tr_buffer_free(&samples);
+    tr_buffer_free(&slopes);
 }
 
 static void write_defaults(Printer *p)
@@ -547,6 +562,16 @@ static void write_guesses(Printer *p)
     tr_c_function(p, PART_START, "start_guess", "guess", false, &code->x);
 }
 
+// Positions are known by then.
+static const char take_metric[] =
+    "    @real@ *root = w, *Q = root + n;\n"
+    "    w = Q + easy * n;\n"
+    "    if (weigh) {\n"
+    "        weigh(0, x, u, p, w, w + n * (1 + easy));\n"
+    "        for (int k = 0; k < n; k++) root[k] = w[k] > 0 ? @sqrt@(w[k]) : 1;\n"
+    "        take_easy(n, easy, w + n, root, Q);\n"
+    "    }\n";
+
 static const char start_known[] = "return begin(x, u, p, mode, 0, w);";
 static const char start_decided[] = "return begin(x, u, p, mode, 1, w);";
 
@@ -557,6 +582,12 @@ static void write_start(Printer *p)
     const bool single = code->options.is_single;
     Buffer *out = &p->body, modes = {0}, solve = {0};
     const bool solves = code_has(code, PART_GIVEN_POSITIONS) || code_has(code, PART_GIVEN_RATES);
+    const bool has_metric = code_has(code, PART_METRIC);
+    char weigh[60] = "";
+    Buffer metric = {0}, take = {0};
+    if (has_metric) tr_c_function(p, PART_METRIC, "evaluate_metric", "f", false, NULL);
+    if (has_metric) tr_c_fill_in(p, &metric, tr_embedded_c_metric(), NULL);
+    if (has_metric) tr_c_fill_in(p, &take, text_of(take_metric), NULL);
     if (solves) tr_buffer_print(out, "#define QUATERNION_COUNT %u\n", code->quaternion_count);
     if (solves && code->quaternion_count)
         tr_c_integers(out, "static const int start_quaternion[]", code->quaternion,
@@ -569,24 +600,46 @@ static void write_start(Printer *p)
         tr_c_function(p, part, names[k], "f", false, NULL);
         snprintf(head, sizeof head, "static const int %s_place[]", names[k]);
         tr_c_integers(out, head, code->given[k].place, code->given[k].count);
+        const bool weighs = k && code_has(code, PART_METRIC);
+        if (has_metric)
+            snprintf(weigh, sizeof weigh, "%s, %u, ", weighs ? "evaluate_metric" : "0",
+                     code->given[k].easy);
         tr_buffer_print(&solve,
-                        "    if (find_start(%s, %u, %u, %s_place, guess, x, u, p, w)) return 1;\n",
-                        names[k], code->given[k].rows, code->given[k].count, names[k]);
+                        "    if (find_nearest(%s, %s%u, %u, %u, %s_place, %s, near, x, u, p, w)) "
+                        "return 1;\n",
+                        names[k], weigh, code->given[k].rows, code->given[k].count,
+                        code->given[k].loose, names[k],
+                        code->given[k].has_wishes ? "near" : "guess");
     }
     for (uint32_t k = 0; k < code->latches.count; k++)
         tr_buffer_print(&modes, "    mode[%u] = %u; /* %s */\n", k, code->mode[k],
                         code->latches.at[k].id);
-    const Mark marks[] = {{"modes", modes.at ? modes.at : ""},
-                          {"solve", solve.at ? solve.at : ""},
-                          {"same", single ? "1e-10f" : "1e-20"},
-                          {"converged", single ? "1e-13f" : "1e-28"},
-                          {"wrong", single ? "1e-8f" : "1e-20"},
-                          {"known", code->options.is_unreduced ? start_known : "return 0;"},
-                          {"decide", code->options.is_unreduced ? start_decided : "return 0;"},
-                          {NULL, NULL}};
+    const Mark marks[] = {
+        {"metric", metric.at ? metric.at : ""},
+        {"weighed", has_metric ? "weigh, easy, " : ""},
+        {"units", code->quaternion_count
+                      ? "    for (int i = 0; i < QUATERNION_COUNT; i++) make_unit(guess + "
+                        "start_quaternion[i]);\n"
+                      : ""},
+        {"weigh", has_metric ? "conditions *weigh, int easy, " : ""},
+        {"take_metric", take.at ? take.at : ""},
+        {"least_step", has_metric
+                           ? "if (weigh) weighed_step(all, n, J, r, d, easy, root, Q, same, w);\n"
+                             "        if (!weigh) least_step(all, n, J, r, d, same);"
+                           : "least_step(all, n, J, r, d, same);"},
+        {"modes", modes.at ? modes.at : ""},
+        {"solve", solve.at ? solve.at : ""},
+        {"same", single ? "1e-10f" : "1e-20"},
+        {"converged", single ? "1e-13f" : "1e-28"},
+        {"wrong", single ? "1e-8f" : "1e-20"},
+        {"known", code->options.is_unreduced ? start_known : "return 0;"},
+        {"decide", code->options.is_unreduced ? start_decided : "return 0;"},
+        {NULL, NULL}};
     tr_c_fill_in(p, out, solves ? tr_embedded_c_start() : tr_embedded_c_plain_start(), marks);
     out->failed = out->failed || modes.failed || solve.failed;
     tr_buffer_free(&modes);
+    tr_buffer_free(&metric);
+    tr_buffer_free(&take);
     tr_buffer_free(&solve);
 }
 
@@ -637,7 +690,12 @@ static void write_functions(Printer *p)
     }
     tr_c_function(p, PART_RATES, "rates", "dx", true, &code->x);
     tr_c_function(p, PART_OUTPUTS, "outputs", "y", true, &code->y);
-    tr_c_function(p, PART_JACOBIAN, "jacobian", "J", true, NULL);
+    if (code->options.is_fmu && code->u.count)
+        tr_c_function(p, PART_SIGNALS, "signals", "f", false, NULL);
+    if (code->options.is_fmu)
+        tr_c_function(p, PART_TANGENT, "tangent", "d", true, NULL);
+    else
+        tr_c_function(p, PART_JACOBIAN, "jacobian", "J", true, NULL);
     if (code->options.differentiates) {
         tr_c_function(p, PART_GRADIENT, "gradient", "g", true, NULL);
         tr_c_function(p, PART_HESSIAN, "hessian", "g", true, NULL);
@@ -670,10 +728,12 @@ static void write_source(const Printer *p, Buffer *out)
     write_names(p, out, "c", &code->samples.c);
     write_names(p, out, "k", &code->samples.clock);
     char head[120];
-    snprintf(head, sizeof head, "const int %s_jacobian_row[]", code->options.name);
-    tr_c_integers(out, head, code->jacobian_row, code->jacobian_count);
-    snprintf(head, sizeof head, "const int %s_jacobian_column[]", code->options.name);
-    tr_c_integers(out, head, code->jacobian_column, code->jacobian_count);
+    if (!code->options.is_fmu) {
+        snprintf(head, sizeof head, "const int %s_jacobian_row[]", code->options.name);
+        tr_c_integers(out, head, code->jacobian_row, code->jacobian_count);
+        snprintf(head, sizeof head, "const int %s_jacobian_column[]", code->options.name);
+        tr_c_integers(out, head, code->jacobian_column, code->jacobian_count);
+    }
     tr_buffer_print(out, "\n/* ---- elementary functions ---- */\n\n");
     write_elementary(p, out);
     write_tables(p, out);
@@ -682,18 +742,28 @@ static void write_source(const Printer *p, Buffer *out)
     out->failed = out->failed || p->body.failed;
 }
 
-bool tr_print_c(Export *code, Folder *folder, tr_error *err)
+bool tr_write_c(Export *code, Buffer *header, Buffer *source, tr_error *err)
 {
-    const char *name = code->options.name;
     Printer p = {.code = code,
                  .tongue = tongue_of(code),
                  .real = code->options.is_single ? "float" : "double"};
     if (!tr_tables_are_small(code, err)) return false;
     write_functions(&p);
+    write_header(&p, header);
+    write_source(&p, source);
+    tr_buffer_free(&p.body);
+    free(p.masks);
+    if (header->failed || source->failed) tr_fail_memory(err);
+    return !has_failed(err);
+}
+
+bool tr_print_c(Export *code, Folder *folder, tr_error *err)
+{
+    const char *name = code->options.name;
+    const Printer p = {.code = code, .real = code->options.is_single ? "float" : "double"};
     Buffer *header = tr_folder_add(folder, "%s.h", name);
-    if (header) write_header(&p, header);
     Buffer *source = tr_folder_add(folder, "%s.c", name);
-    if (source) write_source(&p, source);
+    if (header && source && !tr_write_c(code, header, source, err)) return false;
     Buffer *demo = tr_folder_add(folder, "%s_demo.c", name), title = {0};
     tr_buffer_comment(&title, code->system->title ? code->system->title : name);
     char sample[120] = "";
@@ -706,8 +776,6 @@ bool tr_print_c(Export *code, Folder *folder, tr_error *err)
     Buffer *makefile = tr_folder_add(folder, "Makefile");
     if (makefile) tr_c_fill_in(&p, makefile, tr_embedded_c_makefile(), NULL);
     tr_buffer_free(&title);
-    tr_buffer_free(&p.body);
-    free(p.masks);
-    if (!source || !makefile || p.body.failed) tr_fail_memory(err);
+    if (!source || !makefile) tr_fail_memory(err);
     return !has_failed(err);
 }

@@ -33,6 +33,7 @@ void tr_code_free(Export *code)
     for (int i = 0; i < 2; i++) free(code->given[i].place);
     free(code->mode);
     free(code->start);
+    free(code->signal_start);
     free(code->quaternion);
     free(code->projected);
     free(code->jacobian_row);
@@ -85,7 +86,8 @@ void tr_code_name(Export *code, CodeNames *names, const char *prefix, const char
                      .doc = port ? port->doc : "",
                      .least = port ? port->min : -(double)INFINITY,
                      .most = port ? port->max : (double)INFINITY,
-                     .input = input};
+                     .input = input,
+                     .port = port};
     if (input != NO_INPUT) at->value = code->flow->inputs[input];
     at->id = tr_identifier_new(prefix, name);
     if (at->id)
@@ -538,7 +540,11 @@ static void take_reduced(Export *code, const uint32_t *outputs, tr_error *err)
     take_speeds(code);
     tr_code_samples(code, err);
     take_projection(code, err);
-    tr_code_jacobian(code, err);
+    if (code->options.is_fmu) {
+        tr_code_signals(code, err);
+        tr_code_tangent(code, outputs, err);
+    } else
+        tr_code_jacobian(code, err);
     if (code->options.differentiates) tr_code_second(code, err);
 }
 

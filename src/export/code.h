@@ -6,7 +6,7 @@
 #ifndef TR_EXPORT_CODE_H
 #define TR_EXPORT_CODE_H
 
-#include "export/flat.h"
+#include "program/flat.h"
 #include "plan/flow.h"
 
 typedef struct CodeName {
@@ -17,6 +17,7 @@ typedef struct CodeName {
     double value;           // its default; NaN of an input that follows its formula of t
     uint32_t input;         // of the system; NO_INPUT of outputs
     bool is_integrated;     // of the state: it does not follow from others
+    const Port *port;       // NULL where there is none
 } CodeName;
 
 typedef struct CodeNames {
@@ -44,8 +45,11 @@ typedef enum CodePart {
     PART_START,           // x, as it is guessed from parameters, but for what no formula gives
     PART_GIVEN_POSITIONS, // conditions on positions at the start, and their slopes by rows
     PART_GIVEN_RATES,
+    PART_METRIC,   // masses along rates at the start, then motions that change nothing, by rows
     PART_GRADIENT, // of weight . x' by x, then u
     PART_HESSIAN,  // how that changes along a change of x and u
+    PART_SIGNALS,  // u, by formulas of t where it follows these
+    PART_TANGENT,  // how rates, y, what follows, constraints and their slopes change
     PART_CLOCKS,   // period and seed of each that acts at samples
     PART_SENSE,    // what sensors hold after a sample
     PART_CONTROL,  // likewise states of controllers, then inputs that they set
@@ -62,6 +66,9 @@ typedef enum CodePart {
 typedef struct CodeConditions {
     uint32_t rows, count; // of the function: residuals, then slopes by rows; unknowns
     uint32_t *place;      // of these, entries of x
+    uint32_t easy;        // motions of the metric
+    uint32_t loose;       // unknowns that follow from others, the last of them
+    bool has_wishes;      // guesses of what is no unknown, too
 } CodeConditions;
 
 // What acts at samples (T324). What it holds is among the state, behind all else: numbers of
@@ -86,6 +93,11 @@ typedef struct CodeOptions {
     bool opens;          // parameters that are 0, 1 or -1 stay parameters
     bool differentiates; // gradients and second slopes, too
     bool is_unreduced;
+    bool is_fmu; // tangents in place of the Jacobian
+    // of an FMU
+    int fmi; // 2 or 3
+    bool exchanges, simulates, sources_only;
+    double step;
 } CodeOptions;
 
 typedef struct Export {
@@ -96,6 +108,7 @@ typedef struct Export {
     CodeNames x, u, p, y, fixed, latches;
     uint32_t positions, velocities;         // of x: the first, and those behind them
     uint32_t *mode;                         // at the start, see c_header.txt
+    double *signal_start;                   // u at t = 0
     double *start;                          // x at the start with the model's own parameters
     uint32_t *quaternion, quaternion_count; // entries of x, the first of four
     uint32_t *projected, projected_count;   // entries of x that projecting moves
@@ -123,6 +136,9 @@ void tr_code_program(Export *code, CodePart part, const tr_program *program, con
 void tr_code_rates(const Export *code, const System *system, Exprs *list);
 void tr_code_jacobian(Export *code, tr_error *err);
 void tr_code_second(Export *code, tr_error *err);
+// `outputs`: the columns of y
+void tr_code_signals(Export *code, tr_error *err);
+void tr_code_tangent(Export *code, const uint32_t *outputs, tr_error *err);
 
 // A name of a list, unlike all others in it; and what acts at samples
 void tr_code_name(Export *code, CodeNames *names, const char *prefix, const char *name,

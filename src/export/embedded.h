@@ -7,6 +7,15 @@
 
 // One row for each: its name here, and its file
 #define EMBEDDED(X)                                          \
+    X(c_jacobian, "export/c_jacobian.txt")                   \
+    X(c_tangent, "export/c_tangent.txt")                     \
+    X(fmi_h, "fmu/fmi.h")                                    \
+    X(fmi2_def, "fmu/fmi2.def")                              \
+    X(fmi3_def, "fmu/fmi3.def")                              \
+    X(fmu_head, "export/fmu_head.txt")                       \
+    X(fmu_core, "export/fmu_core.txt")                       \
+    X(fmu_two, "export/fmu_two.txt")                         \
+    X(fmu_three, "export/fmu_three.txt")                     \
     X(elementary, "expr/elementary.h")                       \
     X(single, "export/single.txt")                           \
     X(c_table, "export/c_table.txt")                         \
@@ -31,6 +40,7 @@
     X(c_events, "export/c_events.txt")                       \
     X(c_units, "export/c_units.txt")                         \
     X(c_quality, "export/c_quality.txt")                     \
+    X(c_metric, "export/c_metric.txt")                       \
     X(c_start, "export/c_start.txt")                         \
     X(c_plain_start, "export/c_plain_start.txt")             \
     X(python_head, "export/python_head.txt")                 \
@@ -55,7 +65,8 @@
     X(c_second, "export/c_second.txt")                       \
     X(sympy_head, "export/sympy_head.txt")                   \
     X(sympy_demo, "export/sympy_demo.txt")                   \
-    X(c_makefile, "export/c_makefile.txt")
+    X(c_makefile, "export/c_makefile.txt")                   \
+    X(ptx_demo, "export/ptx_demo.txt")
 
 #define DECLARE(name, file) Text tr_embedded_##name(void);
 EMBEDDED(DECLARE)

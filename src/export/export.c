@@ -8,6 +8,7 @@
 #include "sim/run.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,6 +56,16 @@ static bool write_folder(const char *path, const Folder *folder, tr_error *err)
     if (count == folder->count) return tr_files_commit(files, count, err);
     while (count-- > 0) tr_file_discard(files[count]);
     return false;
+}
+
+// Of a language that is one file
+static bool write_file(const char *path, const Folder *folder, tr_error *err)
+{
+    const Buffer *text = &folder->files[0].text;
+    if (text->failed) return tr_fail_memory(err), false;
+    OutFile *out = tr_file_create(path, err);
+    if (out) fwrite(text->at, 1, text->length, tr_file_stream(out));
+    return out && tr_file_commit(out, err);
 }
 
 static bool has_samples(const System *s) { return s->clocked_count > 0; }
@@ -113,24 +124,55 @@ static bool choose_form(const System *s, const tr_export_options *o, const Targe
     return !has_failed(err);
 }
 
+// "me", "cs" or both, separated by a comma
+static bool read_kind(const char *kind, CodeOptions *options, tr_error *err)
+{
+    const char *list = kind ? kind : "me,cs";
+    for (Text item = tr_next_item(&list); item.length; item = tr_next_item(&list)) {
+        options->exchanges = options->exchanges || text_is(item, "me");
+        options->simulates = options->simulates || text_is(item, "cs");
+        if (!text_is(item, "me") && !text_is(item, "cs"))
+            tr_fail(err, TR_USAGE, (Place){0},
+                    "there is no kind of FMU '%.*s': it is me, cs or me,cs", TEXT(item));
+    }
+    if (!options->exchanges && !options->simulates)
+        tr_fail(err, TR_USAGE, (Place){0}, "an FMU is of the kind me, cs or me,cs");
+    return !has_failed(err);
+}
+
+static bool read_fmu(const System *s, const tr_export_options *o, CodeOptions *options,
+                     tr_error *err)
+{
+    options->is_fmu = true, options->sources_only = o->sources_only;
+    options->fmi = o->fmi ? o->fmi : 3;
+    options->step = o->step != 0 ? o->step : s->plan.step > 0 ? s->plan.step : 0.001;
+    if (options->fmi != 2 && options->fmi != 3)
+        tr_fail(err, TR_USAGE, (Place){0}, "there is FMI 2 and FMI 3, and no %d", o->fmi);
+    if (!(options->step > 0) || !isfinite(options->step))
+        tr_fail(err, TR_USAGE, (Place){0}, "the step of an FMU is positive");
+    return !has_failed(err) && read_kind(o->kind, options, err);
+}
+
 static bool export_code(const System *s, const tr_export_options *o, const Target *target,
                         bool is_unreduced, tr_error *err)
 {
     char name[IDENTIFIER_LONGEST + 20];
     const char *title = s->source.file && s->source.file[0] ? s->source.file : s->title;
     tr_identifier_of_file(o->name ? o->name : title ? title : "model", name, IDENTIFIER_LONGEST);
-    const CodeOptions options = {.name = name,
-                                 .fix = o->fix,
-                                 .outputs = o->outputs,
-                                 .is_single = o->single,
-                                 .opens = o->open,
-                                 .is_unreduced = is_unreduced,
-                                 .differentiates = target->differentiates};
+    CodeOptions options = {.name = name,
+                           .fix = o->fix,
+                           .outputs = o->outputs,
+                           .is_single = o->single,
+                           .opens = o->open,
+                           .is_unreduced = is_unreduced,
+                           .differentiates = target->differentiates};
+    if (target->is_file && !read_fmu(s, o, &options, err)) return false;
     Export *code = tr_code_new(s, &options, err);
     Folder *folder = calloc(1, sizeof *folder);
     if (!folder) tr_fail_memory(err);
-    bool good =
-        code && folder && target->print(code, folder, err) && write_folder(o->folder, folder, err);
+    const bool good = code && folder && target->print(code, folder, err) &&
+                      (target->is_file ? write_file(o->folder, folder, err)
+                                       : write_folder(o->folder, folder, err));
     for (uint32_t i = 0; folder && i < folder->count; i++) tr_buffer_free(&folder->files[i].text);
     free(folder);
     tr_code_free(code);

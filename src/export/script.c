@@ -112,6 +112,7 @@ static const ScriptPart parts[] = {{PART_RATES, "rates", "dx", USUAL},
                                    {PART_PROJECTION, "projection", "f", USUAL},
                                    {PART_GIVEN_POSITIONS, "given_positions", "f", USUAL},
                                    {PART_GIVEN_RATES, "given_rates", "f", USUAL},
+                                   {PART_METRIC, "metric", "f", USUAL},
                                    {PART_INPUTS, "inputs", "values", "p"},
                                    {PART_START, "guess", "values", "p"}};
 // Of models with controllers or sensors
@@ -408,13 +409,20 @@ static void write_solving(const Script *s, Buffer *out)
     const char *name = s->code->options.name;
     for (int k = 0; k < 2; k++) {
         if (!code_has(s->code, k ? PART_GIVEN_RATES : PART_GIVEN_POSITIONS)) continue;
+        const CodeConditions *given = &s->code->given[k];
+        const char *guess = given->has_wishes ? "near" : "guess";
         if (s->is_octave)
-            tr_buffer_print(out,
-                            "  x = find_start(@%s_given_%s, %u, s.%s_place, guess, x, u, p);\n",
-                            name, names[k], s->code->given[k].rows, names[k]);
+            tr_buffer_print(
+                out, "  x = find_start(@%s_given_%s, %u, s.%s_place, %u, %s, near, x, u, p, ", name,
+                names[k], given->rows, names[k], given->loose, guess);
         else
-            tr_buffer_print(out, "    x = find_start(%s_given_%s, %u, %s_PLACE, guess, x, u, p)\n",
-                            name, names[k], s->code->given[k].rows, k ? "RATES" : "POSITIONS");
+            tr_buffer_print(
+                out, "    x = find_start(%s_given_%s, %u, %s_PLACE, %u, %s, near, x, u, p, ", name,
+                names[k], given->rows, k ? "RATES" : "POSITIONS", given->loose, guess);
+        if (k && code_has(s->code, PART_METRIC))
+            tr_buffer_print(out, s->is_octave ? "@%s_metric);\n" : "%s_metric)\n", name);
+        else
+            tr_buffer_print(out, s->is_octave ? "[]);\n" : "None)\n");
     }
 }
 

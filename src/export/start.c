@@ -5,6 +5,8 @@
 #include "export/code.h"
 
 #include "plan/condition_set.h"
+#include "plan/evaluator.h"
+#include "program/list.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -68,12 +70,14 @@ static void take_guesses(Export *code, const uint32_t *node)
 }
 
 // Those that are solved for all at once; where there are many, they are not
-static void take_conditions(Export *code, const ConditionSet *set, bool rates, const uint32_t *node)
+static void take_conditions(Export *code, const ConditionSet *set, bool rates, uint32_t *node)
 {
     CodeConditions *given = &code->given[rates];
     const CodePart part = rates ? PART_GIVEN_RATES : PART_GIVEN_POSITIONS;
     if (!set || !set->program || set->direction) return;
+    given->has_wishes = !rates && tr_system_output(code->system, text_of("guess.position")) != NULL;
     given->rows = set->formulas + set->touches, given->count = set->count + set->touches;
+    given->loose = set->touches;
     given->place = calloc(given->count + 1u, sizeof *given->place);
     const uint32_t outputs = given->rows * (1 + given->count);
     uint32_t *wanted = calloc(outputs + 1u, sizeof *wanted);
@@ -86,6 +90,12 @@ static void take_conditions(Export *code, const ConditionSet *set, bool rates, c
         tr_flat_program(&code->flat, set->program, node, wanted, outputs, code->part[part].value);
     }
     free(wanted);
+    if (!set->metric || code->failed) return;
+    given->easy = set->easy;
+    uint32_t *kept = code->input_node;
+    code->input_node = node;
+    tr_code_program(code, PART_METRIC, set->metric, NULL, set->count * (1 + set->easy));
+    code->input_node = kept;
 }
 
 // The chart of a run, where it is one of velocities: of rows or velocities in other axes generated
@@ -156,4 +166,28 @@ void tr_code_start(Export *code, tr_error *err)
         take_guesses(code, node);
     }
     free(node);
+}
+
+// What inputs are by their formulas of t, and what that is at t = 0
+void tr_code_signals(Export *code, tr_error *err)
+{
+    System *s = tr_chart_system(code->plan, code->flow->now->programs, err);
+    Exprs list = {0};
+    if (!s) return;
+    for (uint32_t k = 0; k < code->u.count; k++) {
+        const Input *u = &s->inputs[code->u.at[k].input];
+        exprs_add(&list, u->follows.id ? u->signal : u->symbol);
+    }
+    if (!list.failed) tr_system_resolve(s, list.at, list.count);
+    tr_program *program =
+        code->u.count ? tr_program_list(s, &list, code->flow->footing->fold, err) : NULL;
+    double *room = program ? tr_list_room(program) : NULL;
+    code->signal_start = calloc(code->u.count + 1u, sizeof *code->signal_start);
+    if (!code->signal_start || (program && !room)) code->failed = true;
+    if (room && code->signal_start)
+        tr_list_run(program, code->flow->inputs, room, code->signal_start);
+    tr_code_program(code, PART_SIGNALS, program, NULL, code->u.count);
+    free(room);
+    tr_program_free(program);
+    tr_system_free(s);
 }

@@ -6,8 +6,8 @@
 #include <string.h>
 
 static const Target targets[] = {
-#define TARGET(name, words, print, differentiates, may_unreduce) \
-    {name, words, print, differentiates, may_unreduce},
+#define TARGET(name, words, print, differentiates, may_unreduce, is_file) \
+    {name, words, print, differentiates, may_unreduce, is_file},
 #include "export/target.def"
 };
 enum { TARGET_COUNT = sizeof targets / sizeof *targets };

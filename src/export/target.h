@@ -28,17 +28,19 @@ void tr_fill_in(Buffer *out, Text text, const Mark *marks);
 
 // Whether tables are few enough for constants; else words.
 bool tr_tables_are_small(const Export *code, tr_error *err);
+// NAME.h and NAME.c, whose functions are called so
+bool tr_write_c(Export *code, Buffer *header, Buffer *source, tr_error *err);
 // In capitals
 void tr_upper_name(const char *name, char *out, size_t size);
 
 typedef struct Target {
     const char *name, *words;
     bool (*print)(Export *code, Folder *folder, tr_error *err);
-    bool differentiates, may_unreduce;
+    bool differentiates, may_unreduce, is_file;
 } Target;
 const Target *tr_target(const char *name, tr_error *err);
 
-#define TARGET(name, words, print, differentiates, may_unreduce) \
+#define TARGET(name, words, print, differentiates, may_unreduce, is_file) \
     bool print(Export *code, Folder *folder, tr_error *err);
 #include "export/target.def"
 

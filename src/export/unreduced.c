@@ -73,7 +73,8 @@ bool tr_code_may_unreduce(const System *s, tr_error *err)
 static void map_symbol(Export *code, Expr symbol, uint32_t entry)
 {
     const Input *input = symbol.id ? tr_system_input(code->system, symbol) : NULL;
-    if (input)
+    const bool is_found = input && (input->kind == TR_SOLVED || input->kind == TR_MODE);
+    if (is_found) // the rate of a motion may be a parameter
         code->input_node[input - code->system->inputs] =
             tr_flat_argument(&code->flat, ARGUMENT_FOUND, entry);
 }
@@ -223,8 +224,11 @@ static void take_conditions(Export *code, System *s, tr_error *err)
         tr_exprs_add(&slopes, phi.at, m);
         tr_exprs_add(&slopes, J, m * n);
     }
-    if (m && !has_failed(err)) take_list(code, PART_PROJECTION, s, &slopes, err);
-    if (m && !has_failed(err)) take_list(code, PART_PHI, s, &phi, err);
+    const bool any = m && !has_failed(err);
+    if (any) take_list(code, PART_PROJECTION, s, &slopes, err);
+    if (any) take_list(code, PART_PHI, s, &phi, err);
+    if (!any) tr_exprs_free(&slopes);
+    if (!any) tr_exprs_free(&phi);
     free(x);
 }
 

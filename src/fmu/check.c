@@ -58,7 +58,7 @@ static void read_all(Check *c, Instance *i, bool compares)
     }
     for (uint32_t k = 0; k < d->count && !i->has_died; k++) {
         const Variable *v = &d->variables[k];
-        if (!is_number(v)) continue;
+        if (!is_number(v) || tr_xml_value(v->values, "clocks")) continue;
         err = (tr_error){0};
         if (!tr_instance_get(i, &k, 1, values, &err))
             tr_found(&c->fmu.findings, MISTAKE, v->xml->at, "'%.60s' cannot be read: %s", v->name,
@@ -335,6 +335,10 @@ char *tr_fmu_check(const char *path, const tr_fmu_options *given, bool json, siz
     char *text = NULL;
     if (!path || !tr_take_options(&options, sizeof options, given, "tr_fmu_defaults", err))
         return NULL;
+    if (options.kind && strcmp(options.kind, "me") != 0 && strcmp(options.kind, "cs") != 0) {
+        tr_fail(err, TR_USAGE, nowhere, "an FMU is of kind me or cs, not '%.20s'", options.kind);
+        return NULL;
+    }
     tr_error own = {0};
     tr_json_open(&c.ran, NULL, '[');
     if (tr_fmu_open(&c.fmu, path, &own) && !c.fmu.findings.of[WRECK] && !options.no_run) {

@@ -5,6 +5,7 @@
 #include "fmu/run.h"
 #include "fmu/stepper.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -101,18 +102,25 @@ static bool record_rows(Me *m, double until, bool with_end, tr_error *err)
     }
 }
 
+// To the end of a step, with the rows on the way. Next to where it stands no step can be made.
+static bool advance(Me *m, double stop, bool *is_root, tr_error *err)
+{
+    *is_root = false;
+    if (stop - m->t <= 8 * DBL_EPSILON * fmax(fabs(m->t), fabs(stop))) return m->t = stop, true;
+    if (!tr_stepper_step(m->stepper, stop, &m->t, is_root, err)) {
+        if (m->why.status) *err = m->why; // it knows better
+        return false;
+    }
+    return record_rows(m, m->t, false, err) && tr_stepper_at(m->stepper, m->t, m->x);
+}
+
 static bool step(Me *m, tr_error *err)
 {
     FmuRun *run = m->run;
     const double knot = tr_fmu_next_knot(run, m->t),
                  stop = fmin(fmin(m->next_event, knot), run->end);
     bool is_root, enters, terminates;
-    if (!tr_stepper_step(m->stepper, stop, &m->t, &is_root, err)) {
-        if (m->why.status) *err = m->why; // it knows better
-        return false;
-    }
-    if (!record_rows(m, m->t, false, err) || !tr_stepper_at(m->stepper, m->t, m->x) ||
-        !place(m, m->t, m->x, err) ||
+    if (!advance(m, stop, &is_root, err) || !place(m, m->t, m->x, err) ||
         !tr_instance_completed(&run->instance, &enters, &terminates, err))
         return false;
     run->is_over = terminates;

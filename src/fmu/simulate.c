@@ -22,7 +22,8 @@ void tr_fmu_fill(tr_fmu_options *options, size_t size)
 // What changes and can be shown as a number
 static bool is_shown(const Variable *v)
 {
-    return is_number(v) && !v->is_alias && v->causality != INDEPENDENT && v->variability >= DISCRETE &&
+    return is_number(v) && !v->is_alias && v->causality != INDEPENDENT &&
+           v->variability >= DISCRETE &&
            (v->causality == OUTPUT || v->causality == LOCAL || v->causality == INPUT);
 }
 
@@ -241,10 +242,13 @@ static bool set_one(FmuRun *run, const tr_setting *setting, tr_error *err)
     if (k == NO_VARIABLE) return fail_unknown(run, setting->name, err), false;
     const Variable *v = &d->variables[k];
     const bool can_be_set = v->start && v->variability != CONSTANT &&
+                            v->causality != STRUCTURAL_PARAMETER &&
                             (v->initial == EXACT || v->initial == APPROX || v->causality == INPUT);
     if (!can_be_set)
         return tr_fail(err, TR_USAGE, nowhere, "--set: '%.60s' cannot be set: it is %s", v->name,
-                       v->variability == CONSTANT ? "constant" : "calculated"),
+                       v->variability == CONSTANT             ? "constant"
+                       : v->causality == STRUCTURAL_PARAMETER ? "structural: sizes stay as they are"
+                                                              : "calculated"),
                false;
     if (v->type == TYPE_STRING)
         return tr_instance_set_text(&run->instance, k, setting->formula, err);

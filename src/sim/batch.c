@@ -11,9 +11,11 @@
 #include "num/dense.h"
 #include "plan/start.h"
 #include "sim/lanes.h"
+#include "sim/on_gpu.h"
 
 #include <assert.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,6 +24,8 @@ typedef struct Group {
     Lanes *lanes;
     size_t *waiting; // members
     uint32_t count, capacity;
+    GpuKernel *kernel;
+    bool has_no_kernel; // and cannot have one
 } Group;
 
 #define NO_GROUP UINT32_MAX
@@ -57,6 +61,10 @@ struct tr_batch {
     size_t there;    // and have arrived or failed
     size_t rounds;   // of lanes, steps of all at once
     BatchCounts counts;
+    const GpuMachine *machine; // NULL: it is the CPU's alone
+    char on[520];              // words about that
+    bool fails;                // that machine
+    double *resident;          // records that are on a GPU while others have its states
 };
 typedef tr_batch Batch;
 
@@ -182,6 +190,37 @@ static bool make_members(Batch *b, size_t count, tr_error *err)
     return good;
 }
 
+static bool check_on(const char *on, tr_error *err)
+{
+    if (!on || strcmp(on, "cpu") == 0 || strcmp(on, "gpu") == 0) return true;
+    tr_fail(err, TR_USAGE, (Place){0}, "runs are made on 'cpu' or 'gpu', not on '%.60s'", on);
+    return false;
+}
+
+static void stay_on_cpu(Batch *b, const char *why)
+{
+    snprintf(b->on, sizeof b->on, "the CPU%s%s", why[0] ? ": " : "", why);
+}
+
+static void find_machine(Batch *b, const char *on)
+{
+    tr_error why = {0};
+    const bool wants = on && strcmp(on, "gpu") == 0;
+    b->machine = wants ? tr_gpu_machine(&why) : NULL;
+    if (b->machine)
+        snprintf(b->on, sizeof b->on, "%s", b->machine->words);
+    else
+        stay_on_cpu(b, why.text);
+}
+
+void tr_batch_use(Batch *b, const GpuMachine *machine)
+{
+    b->machine = machine;
+    snprintf(b->on, sizeof b->on, "%s", machine->words);
+}
+
+const char *tr_batch_on(const Batch *b) { return b ? b->on : NULL; }
+
 Batch *tr_batch_new(Plan *plan, size_t n, const tr_run_options *options, tr_error *err)
 {
     tr_error local = {0};
@@ -189,12 +228,15 @@ Batch *tr_batch_new(Plan *plan, size_t n, const tr_run_options *options, tr_erro
     tr_run_options o = tr_run_defaults(plan);
     if (!plan || !tr_take_options(&o, sizeof o, options, "tr_run_defaults", err)) return NULL;
     if (!options) o.method = "rk4";
+    if (!check_on(o.on, err)) return NULL;
     if (n == 0) tr_fail(err, TR_USAGE, (Place){0}, "a batch has at least one run");
     if (has_failed(err) || !check_method(&o, err)) return NULL;
     Batch *b = calloc(1, sizeof *b);
     if (!b) return tr_fail_memory(err), NULL;
     b->plan = plan, b->progress = o.progress;
     o.progress = NULL;
+    find_machine(b, o.on);
+    o.on = NULL;
     b->run = tr_run_new(plan, &o, err);
     if (b->run && make_members(b, n, err)) return b;
     tr_batch_free(b);
@@ -212,6 +254,7 @@ void tr_batch_free(Batch *b)
         free(m->failure);
     }
     for (uint32_t i = 0; i < b->group_count; i++) {
+        if (b->groups[i].kernel) b->machine->unload(b->machine->self, b->groups[i].kernel);
         tr_lanes_free(b->groups[i].lanes);
         free(b->groups[i].waiting);
     }
@@ -219,6 +262,7 @@ void tr_batch_free(Batch *b)
     free(b->groups);
     free(b->members);
     free(b->room);
+    free(b->resident);
     free(b);
 }
 
@@ -465,6 +509,91 @@ static bool move_group(Batch *b, uint32_t group, tr_error *err)
     return true;
 }
 
+// ---- on a GPU ------------------------------------------------------------------------------
+
+// The kernel of a group; NULL where it has none, which is told
+static GpuKernel *kernel_of(Batch *b, Group *g)
+{
+    if (g->kernel || g->has_no_kernel || !b->machine) return g->kernel;
+    tr_error why = {0};
+    Buffer text = {0};
+    if (tr_gpu_kernel(g->lanes, &text, &why))
+        g->kernel = b->machine->load(b->machine->self, text.at, GPU_ENTRY, &why);
+    tr_buffer_free(&text);
+    g->has_no_kernel = !g->kernel;
+    if (!g->kernel) stay_on_cpu(b, why.text);
+    return g->kernel;
+}
+
+static bool goes_on(void *owner)
+{
+    Batch *b = owner;
+    return tell(b);
+}
+
+static GpuWork work_of(Batch *b, const Lanes *lanes, double *block, size_t count)
+{
+    return (GpuWork){.block = block,
+                     .numbers = gpu_record(lanes),
+                     .count = count,
+                     .states = lanes->size,
+                     .state = lanes->at.y,
+                     .inputs = lanes->at.inputs,
+                     .fate = lanes->at.count + GPU_FATE,
+                     .step = b->run->options.step,
+                     .goes_on = b->progress ? goes_on : NULL,
+                     .owner = b};
+}
+
+// What became of a run there
+static bool land(Batch *b, size_t i, const Lanes *lanes, const double *block, size_t count,
+                 size_t at, tr_error *err)
+{
+    Member *m = &b->members[i];
+    double made = 0;
+    const LaneFate fate = tr_gpu_leave(lanes, block, count, at, m->record, &made);
+    b->counts.on_gpu += (size_t)made;
+    m->t = m->record[AT_TIME];
+    if (fate == LANE_ARRIVED) b->there++;
+    return fate != LANE_NOT_PLAIN || go_alone(b, i, err);
+}
+
+// All that are in line, side by side. Where the machine fails they are in line as before.
+static bool move_far(Batch *b, uint32_t group, tr_error *err)
+{
+    Group *g = &b->groups[group];
+    const Lanes *lanes = g->lanes;
+    const size_t count = g->count;
+    tr_error why = {0};
+    double *block = malloc(gpu_record(lanes) * count * sizeof *block);
+    size_t *members = malloc(count * sizeof *members);
+    bool good = block && members;
+    if (!good) tr_fail_memory(err);
+    for (size_t k = 0; good && k < count; k++) {
+        members[k] = g->waiting[k];
+        const Member *m = &b->members[members[k]];
+        tr_gpu_enter(lanes, m->record, m->until, block, count, k);
+    }
+    const GpuWork work = work_of(b, lanes, block, count);
+    if (good && b->machine->run(b->machine->self, g->kernel, &work, &why)) {
+        g->count = 0;
+        for (size_t k = 0; good && k < count; k++)
+            good = land(b, members[k], lanes, block, count, k, err);
+        good = good && tell(b);
+    } else if (good) {
+        b->fails = true;
+        stay_on_cpu(b, why.text);
+    }
+    free(block);
+    free(members);
+    return good;
+}
+
+static bool is_far(Batch *b, Group *g)
+{
+    return b->machine && !b->fails && g->count >= b->machine->least && kernel_of(b, g);
+}
+
 // Whether a member can go on in a lane: it is fit for one, and its events are known so far.
 static bool is_ready(const Member *m)
 {
@@ -481,7 +610,7 @@ static bool move_all(Batch *b, tr_error *err)
     }
     for (uint32_t i = 0; good && i < b->group_count; i++) {
         if (!b->groups[i].count) continue;
-        good = move_group(b, i, err);
+        good = is_far(b, &b->groups[i]) ? move_far(b, i, err) : move_group(b, i, err);
         i = UINT32_MAX; // from the first one on
     }
     return good;
@@ -537,4 +666,99 @@ bool tr_batch_advance_each(Batch *b, const double *until, tr_error *err)
     if (!b || has_failed(err)) return false;
     for (size_t i = 0; i < b->count; i++) b->members[i].until = until[i];
     return advance(b, err);
+}
+
+// ---- states that others have on a GPU -------------------------------------------------------
+
+// The group that all runs are in; NULL, with words, when they are not in one
+static Group *common_group(Batch *b, tr_error *err)
+{
+    const uint32_t group = b->members[0].group;
+    for (size_t i = 0; i < b->count; i++)
+        if (b->members[i].group != group || group == NO_GROUP) {
+            tr_fail(err, TR_FAILED, (Place){0},
+                    "run %zu cannot go side by side with the first on a GPU: it has failed, "
+                    "something happens, or its contacts or chart are others",
+                    i);
+            return NULL;
+        }
+    return &b->groups[group];
+}
+
+size_t tr_gpu_states(Batch *b)
+{
+    tr_error err = {0};
+    const Group *g = b ? common_group(b, &err) : NULL;
+    return g ? g->lanes->size : 0;
+}
+
+void tr_gpu_state(Batch *b, double *state)
+{
+    tr_error err = {0};
+    const Group *g = b && state ? common_group(b, &err) : NULL;
+    for (size_t k = 0; g && k < b->count; k++)
+        for (uint32_t i = 0; i < g->lanes->size; i++)
+            state[i * b->count + k] = b->members[k].record[g->lanes->at.y + i];
+}
+
+const char *tr_gpu_state_name(Batch *b, size_t index)
+{
+    tr_error err = {0};
+    const Group *g = b ? common_group(b, &err) : NULL;
+    if (!g || index >= g->lanes->size) return NULL;
+    if (index >= g->lanes->known) return "";
+    return b->run->flow->system->inputs[g->lanes->programs->place[index]].name;
+}
+
+const double *tr_gpu_fates(const Batch *b)
+{
+    if (!b || !b->resident) return NULL;
+    const Lanes *lanes = b->groups[b->members[0].group].lanes;
+    return b->resident + (lanes->at.count + GPU_FATE) * b->count;
+}
+
+static bool bring(Batch *b, const Group *g, tr_error *err)
+{
+    const Lanes *lanes = g->lanes;
+    if (b->resident) return true;
+    b->resident = malloc(gpu_record(lanes) * b->count * sizeof *b->resident);
+    if (!b->resident) return tr_fail_memory(err), false;
+    for (size_t k = 0; k < b->count; k++)
+        tr_gpu_enter(lanes, b->members[k].record, 1e300, b->resident, b->count, k); // for ever
+    return true;
+}
+
+static void take_back(Batch *b, const Group *g)
+{
+    double made = 0;
+    for (size_t k = 0; k < b->count; k++) {
+        Member *m = &b->members[k];
+        tr_gpu_leave(g->lanes, b->resident, b->count, k, m->record, &made);
+        m->t = m->record[AT_TIME];
+        b->counts.on_gpu += (size_t)made;
+    }
+}
+
+bool tr_gpu_step(Batch *b, void *state, const void *inputs, size_t steps, tr_error *err)
+{
+    tr_error local = {0};
+    if (!err) err = &local;
+    if (!b || has_failed(err)) return false;
+    if (!b->machine) b->machine = tr_gpu_machine(err);
+    Group *g = has_failed(err) ? NULL : common_group(b, err);
+    if (!g) return false;
+    if (!state || steps > UINT32_MAX)
+        tr_fail(err, TR_USAGE, (Place){0}, "states on a GPU are missing, or too many steps");
+    if (!has_failed(err) && !kernel_of(b, g)) tr_fail(err, TR_FAILED, (Place){0}, "%s", b->on);
+    const bool goes = !has_failed(err) && (steps || b->resident) && bring(b, g, err);
+    if (!goes) return !has_failed(err);
+    const GpuWork work = work_of(b, g->lanes, b->resident, b->count);
+    const bool good =
+        b->machine->step(b->machine->self, g->kernel, &work, (uint64_t)(uintptr_t)state,
+                         (uint64_t)(uintptr_t)inputs, (uint32_t)steps, err);
+    if (good && !steps) take_back(b, g);
+    if (steps) return good;
+    free(b->resident);
+    b->resident = NULL;
+    return good;
 }

@@ -118,26 +118,25 @@ typedef struct LaneMath {
     bool (*settle)(const LaneSteps *steps, const double *watched, double *past, double is_known);
 } LaneMath;
 
-#define EVERY_LANE_STEP(X)                                                                 \
-    X(begin)                                                                               \
-    X(put_time)                                                                            \
-    X(along)                                                                               \
-    X(keep)                                                                                \
-    X(put)                                                                                 \
-    X(times)                                                                               \
-    X(plus)                                                                                \
-    X(mix)                                                                                 \
-    X(by_four)                                                                             \
-    X(check_finite)                                                                        \
-    X(make_units)                                                                          \
-    X(add_units)                                                                           \
-    X(worst)                                                                               \
-    X(strive)                                                                              \
-    X(correct)                                                                             \
-    X(grow)                                                                                \
-    X(pivots)                                                                              \
-    X(judge) X(alarms) X(hold) X(take) X(take_rows) X(find_others) X(count) X(take_larger) \
-        X(settle)
+#define EVERY_LANE_STEP(X) \
+    X(begin)               \
+    X(put_time)            \
+    X(along)               \
+    X(keep)                \
+    X(put)                 \
+    X(times)               \
+    X(plus)                \
+    X(mix)                 \
+    X(by_four)             \
+    X(check_finite)        \
+    X(make_units)          \
+    X(add_units)           \
+    X(worst)               \
+    X(strive)              \
+    X(correct)             \
+    X(grow)                \
+    X(pivots)              \
+    X(judge) X(alarms) X(hold) X(take) X(take_rows) X(find_others) X(count) X(take_larger) X(settle)
 
 // For 4 or 8 lanes.
 const LaneMath *tr_lane_math(Machine machine, uint32_t lanes);

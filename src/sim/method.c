@@ -278,7 +278,7 @@ const Method *tr_method(const char *name, tr_error *err)
 
 // ---- movers --------------------------------------------------------------------------------
 
-Mover *tr_mover_new(const Method *method, Flow *flow, const double *y, tr_error *err)
+Mover *tr_mover_open(const Method *method, Flow *flow, const double *y, tr_error *err)
 {
     if (!method || !tr_flow_ready(flow, FLOW_RUN, err)) return NULL;
     Mover *m = calloc(1, sizeof *m);
@@ -289,13 +289,19 @@ Mover *tr_mover_new(const Method *method, Flow *flow, const double *y, tr_error 
         tr_fail_memory(err);
         return NULL;
     }
-    const tr_simulate_options o = tr_simulate_defaults(NULL);
     *m = (Mover){.method = method, .flow = flow, .y = work, .work = work + flow->size};
-    m->step = o.step, m->rtol = o.rtol, m->atol = o.atol;
     memcpy(m->y, y, flow->size * sizeof *y);
     if (tr_watch_open(&m->watch, flow, err)) return m;
     tr_mover_free(m);
     return NULL;
+}
+
+Mover *tr_mover_new(const Method *method, Flow *flow, const double *y, tr_error *err)
+{
+    Mover *m = tr_mover_open(method, flow, y, err);
+    const tr_simulate_options o = tr_simulate_defaults(NULL);
+    if (m) m->step = o.step, m->rtol = o.rtol, m->atol = o.atol;
+    return m;
 }
 
 void tr_mover_free(Mover *m)

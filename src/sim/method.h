@@ -97,6 +97,9 @@ const Method *tr_method(const char *name, tr_error *err);
 bool tr_method_uses(const Method *method, const char *option, char *others, size_t size);
 
 Mover *tr_mover_new(const Method *method, Flow *flow, const double *y, tr_error *err);
+// Without a step and tolerances, which the caller gives it (a batch makes one for each run it
+// loads)
+Mover *tr_mover_open(const Method *method, Flow *flow, const double *y, tr_error *err);
 void tr_mover_free(Mover *mover);
 
 // After every step: mends the positions.

@@ -239,7 +239,7 @@ static bool read_flow(Tape *tape, Run *to, tr_error *err)
         tr_fail_memory(err);
     free(inputs);
     free(modes);
-    if (to->flow) to->mover = tr_mover_new(to->method, to->flow, to->flow->start, err);
+    if (to->flow) to->mover = tr_mover_open(to->method, to->flow, to->flow->start, err);
     return to->mover != NULL;
 }
 

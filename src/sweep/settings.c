@@ -128,6 +128,8 @@ bool tr_sweep_settings(const Sweep *s, SweepSettings *settings, tr_error *err)
     add_text(settings, "format", "1", err);
     add_text(settings, "trundle", tr_version(), err);
     if (!has_failed(err)) settings->at[settings->count - 1].is_told_alone = true;
+    add_number(settings, "varied", s->design.count,
+               err); // the columns behind the number of the run
     char *text = has_failed(err) ? NULL : tr_model_expand(s->model, s->derive, err);
     add_text(settings, "model text", text, err);
     tr_text_free(text);

@@ -80,6 +80,13 @@ typedef struct Extent {
     size_t drawn, left_out; // points; those left out are not positive
 } Extent;
 
+// Cells are seen to their edges.
+static void widen(const Marks *marks, double x, double y, Extent *e)
+{
+    e->x = tr_range_with(tr_range_with(e->x, x - marks->width / 2), x + marks->width / 2);
+    e->y = tr_range_with(tr_range_with(e->y, y - marks->height / 2), y + marks->height / 2);
+}
+
 static Extent extent_of(const Figure *figure, const Curve *curve)
 {
     Extent e = {tr_range_empty(), tr_range_empty(), 0, 0};
@@ -89,6 +96,7 @@ static Extent extent_of(const Figure *figure, const Curve *curve)
         if (isfinite(y) || !figure->is_track) e.x = tr_range_with(e.x, x); // gaps have their place
         if (!is_drawn(figure, x, y)) continue;
         e.y = tr_range_with(e.y, y);
+        if (curve->marks) widen(curve->marks, x, y, &e);
         e.drawn++;
     }
     tr_ellipses_extend(curve, &e.x, &e.y);
@@ -223,6 +231,48 @@ static void curve_style(size_t index, char *out, size_t size)
              colours[index % COLOURS], dashes[index % DASHES]);
 }
 
+// From dark to bright, which those who see no colours see, too
+static void begin_shade(const Drawing *s, double shade)
+{
+    static const double anchors[][3] = {
+        {68, 1, 84}, {59, 82, 139}, {33, 145, 140}, {94, 201, 98}, {253, 231, 37}};
+    enum { LAST = sizeof anchors / sizeof *anchors - 1 };
+    const double at = LAST * fmin(fmax(shade, 0), 1);
+    const int k = at < LAST ? (int)at : LAST - 1;
+    int rgb[3];
+    char style[60];
+    for (int i = 0; i < 3; i++)
+        rgb[i] = (int)(anchors[k][i] + (at - k) * (anchors[k + 1][i] - anchors[k][i]) + 0.5);
+    snprintf(style, sizeof style, "fill=\"#%02x%02x%02x\" stroke=\"none\"", (unsigned)rgb[0] & 255,
+             (unsigned)rgb[1] & 255, (unsigned)rgb[2] & 255);
+    tr_svg_group(s->svg, style, NULL);
+}
+
+// What stands beside the name of a curve
+static void draw_swatch(const Drawing *s, const Curve *curve, size_t index, Point at)
+{
+    enum { SHADES = 13 };
+    char style[200];
+    if (curve->marks && curve->marks->shade) {
+        for (int i = 0; i < SHADES; i++) {
+            begin_shade(s, (double)i / (SHADES - 1));
+            tr_svg_rect(s->svg, (Point){at.x + SWATCH * i / (double)SHADES, at.y - 5},
+                        SWATCH / (double)SHADES, 10);
+            tr_svg_group_end(s->svg);
+        }
+        return;
+    }
+    curve_style(index, style, sizeof style);
+    if (curve->marks)
+        snprintf(style, sizeof style, "fill=\"%s\" stroke=\"none\"", colours[index % COLOURS]);
+    tr_svg_group(s->svg, style, NULL);
+    if (curve->marks)
+        tr_svg_circle(s->svg, (Point){at.x + SWATCH / 2.0, at.y}, 2.2);
+    else
+        tr_svg_line(s->svg, at, (Point){at.x + SWATCH, at.y});
+    tr_svg_group_end(s->svg);
+}
+
 #define MINOR "fill=\"none\" stroke=\"#e4d7bd\" stroke-width=\"1\""
 #define MAJOR "fill=\"none\" stroke=\"#c8b387\" stroke-width=\"1.2\""
 
@@ -251,11 +301,7 @@ static void draw_legend(const Drawing *s, const Panel *panel, double top)
             const double width = SWATCH + 6 + tr_svg_text_width(text.at, TICK_FONT);
             const Flow at = flow_next(s, &flow, width);
             const double x = s->left + at.x, y = top + at.row * LEGEND_ROW + LEGEND_ROW / 2.0;
-            char style[200];
-            curve_style(i, style, sizeof style);
-            tr_svg_group(s->svg, style, NULL);
-            tr_svg_line(s->svg, (Point){x, y}, (Point){x + SWATCH, y});
-            tr_svg_group_end(s->svg);
+            draw_swatch(s, &panel->curves[i], i, (Point){x, y});
             tr_svg_text(s->svg, (Point){x + SWATCH + 6, y + 4}, text.at);
         }
         s->svg->failed |= text.failed;
@@ -711,8 +757,35 @@ static void draw_ellipses(const Drawing *s, const Box *box, const Curve *curve, 
     tr_svg_group_end(s->svg);
 }
 
+static void draw_marks(const Drawing *s, const Box *box, const Curve *curve, size_t index)
+{
+    const Marks *m = curve->marks;
+    char style[100];
+    snprintf(style, sizeof style, "fill=\"%s\" stroke=\"none\"", colours[index % COLOURS]);
+    tr_svg_group(s->svg, style, curve->name);
+    for (size_t i = 0; i < curve->rows; i++) {
+        const double x = curve->x[i], y = curve->y[i];
+        if (!is_drawn(s->figure, x, y) || (m->shade && !isfinite(m->shade[i]))) continue;
+        if (m->shade) begin_shade(s, m->shade[i]);
+        if (m->width > 0) {
+            const Point a = {tr_axis_at(&s->x, x - m->width / 2),
+                             tr_axis_at(&box->y, y + m->height / 2)};
+            const Point b = {tr_axis_at(&s->x, x + m->width / 2),
+                             tr_axis_at(&box->y, y - m->height / 2)};
+            tr_svg_rect(s->svg, a, b.x - a.x, b.y - a.y);
+        } else
+            tr_svg_circle(s->svg, (Point){tr_axis_at(&s->x, x), tr_axis_at(&box->y, y)}, 2.2);
+        if (m->shade) tr_svg_group_end(s->svg);
+    }
+    tr_svg_group_end(s->svg);
+}
+
 static void draw_curve(const Drawing *s, const Box *box, const Curve *curve, size_t index)
 {
+    if (curve->marks) {
+        draw_marks(s, box, curve, index);
+        return;
+    }
     char style[200];
     curve_style(index, style, sizeof style);
     tr_svg_group(s->svg, style, curve->name);

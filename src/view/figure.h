@@ -8,12 +8,20 @@
 
 #include <trundle/trundle.h>
 
+// What stands at the points of a curve in place of a line through them: dots, in the colour of the
+// curve or each of its own; with a size [of the axes] cells.
+typedef struct Marks {
+    const double *shade; // of each, 0 ... 1; NULL
+    double width, height;
+} Marks;
+
 // Numbers that are not finite are gaps. Others are 0 or between TR_AXIS_SMALLEST and _LARGEST.
 typedef struct Curve {
     const char *name;
     const double *x, *y;
     size_t rows;
     const double *spread[3]; // of a track whose place is uncertain: sd of x, of y, cov; else NULL
+    const Marks *marks;      // NULL: a line
 } Curve;
 
 typedef struct Panel {

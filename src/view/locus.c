@@ -33,7 +33,7 @@ static bool add_mode(Locus *l, size_t mode, int part, Curve *curve)
         }
         x[at] = y[at] = (double)NAN, at++;
     }
-    *curve = (Curve){s->names[mode], x, y, rows - 1, {NULL}};
+    *curve = (Curve){s->names[mode], x, y, rows - 1, {NULL}, NULL};
     return x != NULL;
 }
 
@@ -48,7 +48,7 @@ static bool add_critical(Locus *l, const tr_critical *critical, int part, Curve 
     tr_number_print(tr_number_rounded(critical->value, 5), number);
     snprintf(name, sizeof name, "%s %s", critical->frequency > 0 ? "oscillatory" : "divergent",
              number);
-    *curve = (Curve){tr_arena_text(&l->arena, name, strlen(name)), at, at + 2, 2, {NULL}};
+    *curve = (Curve){tr_arena_text(&l->arena, name, strlen(name)), at, at + 2, 2, {NULL}, NULL};
     return curve->name != NULL;
 }
 

@@ -12,6 +12,7 @@
 #include "view/figure.h"
 #include "view/label.h"
 #include "view/land.h"
+#include "view/sweep_plot.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -653,6 +654,7 @@ bool tr_plot(const tr_plot_options *options, tr_error *err)
     if (!tr_take_options(&o, sizeof o, options, "tr_plot_defaults", err)) return false;
     Plot plot = {.options = &o, .err = err};
     check_options(&o, err);
+    if (!has_failed(err) && ends_with(o.runs[0], ".db")) return tr_plot_sweep(&o, err);
     if (!has_failed(err)) read_runs(&plot);
     if (o.track)
         fill_track(&plot);

@@ -33,7 +33,7 @@ static bool fill_panel(const tr_fit *fit, size_t column, Arena *arena, Panel *pa
         const char *kept = tr_arena_text(arena, name, strlen(name));
         if (!kept) return false;
         if (!rows) continue;
-        curves[count++] = (Curve){kept, x, x + c->count, rows, {NULL}};
+        curves[count++] = (Curve){kept, x, x + c->count, rows, {NULL}, NULL};
         x += rows; // and so does y
     }
     *panel = (Panel){curves, count, c->name, c->unit, count > 1};

@@ -5,7 +5,7 @@
 // counted.
 //
 //   -DTOKEN="..."   what it is instantiated by      -DLACKS   without one of the functions
-//   -DDIES          it fails in the middle          -DANY_TOKEN   takes any
+//   -DDIES, -DHANGS, -DCRASHES      it does in the middle      -DANY_TOKEN   takes any
 #include "fmu/fmi.h"
 
 #include <math.h>
@@ -187,6 +187,13 @@ STATUS NAME(SetContinuousStates)(INSTANCE c, const double x[], size_t count)
     Ball *b = c;
     if (count != 2) return WRONG;
     b->h = x[0], b->v = x[1];
+#ifdef HANGS
+    while (b->t > 0.3) {
+    }
+#endif
+#ifdef CRASHES
+    if (b->t > 0.3) abort();
+#endif
 #ifdef DIES
     if (b->t > 0.3) return say(b, 3, "the ball is gone"), WRONG;
 #endif
@@ -362,9 +369,10 @@ GET(Int32, int32_t, (void)size)
     NONE(Set##type, fmi3Instance c, const fmi3ValueReference vr[], size_t n, const fmi3##type v[], \
          size_t m)
 TYPE_OF(Float32)
-TYPE_OF(Int8) TYPE_OF(UInt8) TYPE_OF(Int16) TYPE_OF(UInt16) TYPE_OF(UInt32) TYPE_OF(Int64)
-    TYPE_OF(UInt64) TYPE_OF(Boolean) NONE(SetInt32, fmi3Instance c, const fmi3ValueReference vr[],
-                                          size_t n, const fmi3Int32 v[], size_t m) fmi3Status
+TYPE_OF(Int8)
+TYPE_OF(UInt8) TYPE_OF(Int16) TYPE_OF(UInt16) TYPE_OF(UInt32) TYPE_OF(Int64) TYPE_OF(UInt64)
+    TYPE_OF(Boolean) NONE(SetInt32, fmi3Instance c, const fmi3ValueReference vr[], size_t n,
+                          const fmi3Int32 v[], size_t m) fmi3Status
     fmi3GetString(VALUES(fmi3String))
 {
     for (size_t k = 0; k < count; k++) value[k] = ((Ball *)c)->name;

@@ -3,8 +3,8 @@
 // one. Nothing is rewritten, so an operation has the bits that programs give: what depends on
 // numbers alone is a number, a choice by a number is what it chooses, and blocks of equations are
 // written out, operation by operation, in their order.
-#ifndef TR_EXPORT_FLAT_H
-#define TR_EXPORT_FLAT_H
+#ifndef TR_PROGRAM_FLAT_H
+#define TR_PROGRAM_FLAT_H
 
 #include "base/hash.h"
 #include "program/program.h"
@@ -16,7 +16,7 @@ typedef enum Argument {
     ARGUMENT_U,      // inputs
     ARGUMENT_P,      // parameters
     ARGUMENT_WEIGHT, // of rates: what gradients are of, by state
-    ARGUMENT_CHANGE, // of the state, then of inputs: what products with second slopes are of
+    ARGUMENT_CHANGE, // of the state, inputs, time and parameters: what directions are
     ARGUMENT_S,      // what controllers read
     ARGUMENT_C,      // their states
     ARGUMENT_DUE,    // 1 for what acts at samples and is due, else 0

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "export/flat.h"
+#include "program/flat.h"
 
 #include "base/arena.h"
 

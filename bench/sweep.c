@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// 100,000 bicycles, of which four parameters vary and numbers alone are kept, on threads, by the
+// lanes of this processor and of a lesser one; and against one program after the other.
+#include "bench/bench.h"
+
+#include <math.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "program/kernel.h"
+
+enum { RUNS = 100000, FEWER = 20000, PROGRAMS = 20, MOST_WORDS = 24 };
+
+static double wall_now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+// [MB] that the process has taken at most
+static double most_memory(void)
+{
+    struct rusage used;
+    getrusage(RUSAGE_SELF, &used);
+    return (double)used.ru_maxrss / 1024;
+}
+
+typedef struct Took {
+    double cpu, wall; // [s]
+} Took;
+
+static Took time_sweep(const tr_model *model, size_t runs, size_t jobs, tr_error *err)
+{
+    static const char *const vary[] = {"m0~uniform(70, 100)", "speed0~uniform(4.3, 5)",
+                                       "h3~uniform(0.29, 0.31)", "roll_rate0~normal(0.3, 0.1)"};
+    tr_derive_options how = tr_derive_defaults();
+    tr_sweep_options o = tr_sweep_defaults();
+    how.case_name = "free";
+    o.vary = vary, o.vary_count = 4, o.samples = runs, o.jobs = jobs;
+    o.method = "rk4", o.step = 5e-3, o.end = 5, o.every = 0.1;
+    o.keep = "final(roll), max(abs(roll)), rms(steer)";
+    const Took began = {bench_now(), wall_now()};
+    tr_sweep(model, &how, &o, NULL, err);
+    return (Took){bench_now() - began.cpu, wall_now() - began.wall};
+}
+
+// Of one `trundle simulate`, its start and its end included [s]
+static double time_program(void)
+{
+    static const char *const words[MOST_WORDS] = {TR_TRUNDLE, "simulate", "models/bicycle.yaml",
+                                                  "--case",   "free",     "--set",
+                                                  "m0=80",    "--set",    "speed0=4.6",
+                                                  "--method", "rk4",      "--step",
+                                                  "5e-3",     "--end",    "5",
+                                                  "--every",  "0.1",      "-q",
+                                                  "-o",       "/dev/null"};
+    const double began = wall_now();
+    pid_t child;
+    int status;
+    for (int i = 0; i < PROGRAMS; i++)
+        if (posix_spawn(&child, words[0], NULL, NULL, (char *const *)words, environ) ||
+            waitpid(child, &status, 0) != child || status)
+            return (double)NAN;
+    return (wall_now() - began) / PROGRAMS;
+}
+
+void bench_runs(void)
+{
+    tr_error err = {0};
+    const Machine own = tr_machine();
+    tr_model *model = tr_model_read("models/bicycle.yaml", &err);
+    const Took some = time_sweep(model, FEWER, 1, &err);
+    const double before = most_memory();
+    const Took all = time_sweep(model, RUNS, 1, &err);
+    const double after = most_memory();
+    const Took two = time_sweep(model, FEWER, 2, &err);
+    tr_limit_machine(own < MACHINE_AVX2 ? own : MACHINE_AVX2); // as on a lesser processor
+    const Took lesser = time_sweep(model, FEWER, 1, &err);
+    tr_limit_machine(own);
+    const double program = time_program();
+    printf(
+        "sweep: %d of bicycle, 5 s by rk4 at 5 ms, four parameters varied: %.0f runs a second and "
+        "core, starts included (aim %d), with 4 lanes %.0f (aim 1500); 2 threads %.2f times as "
+        "fast as one (aim 1.8, on an idle machine); memory %.1f MB after %d runs and %.1f after "
+        "all; one trundle simulate after the other %.2f ms each, %.0f times as long%s%s\n",
+        RUNS, RUNS / all.cpu, own > MACHINE_AVX2 ? 2000 : 1500, FEWER / lesser.cpu,
+        some.wall / two.wall, before, FEWER, after, 1e3 * program, program / (all.wall / RUNS),
+        err.status ? ": " : "", err.text);
+    tr_model_free(model);
+}

@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: Apache-2.0
+// Work is divided among devices, and into chunks that their memory holds.
+#include "gpu/machine.h"
+
+#include "gpu/cache.h"
+#include "gpu/driver.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_DEVICES = 16, BLOCK = 128, STEPS = 256, WORTH_IT = 256, INPUT_PTX = 1 };
+enum { CAPABILITY_MAJOR = 75, CAPABILITY_MINOR = 76 };
+
+typedef struct Device {
+    void *context;
+    char name[100], besides[140]; // what decides what a kernel becomes
+} Device;
+
+typedef struct Machine {
+    const GpuDriver *driver;
+    Device devices[MOST_DEVICES];
+    int count;
+    char words[400];
+} Machine;
+
+struct GpuKernel {
+    void *module[MOST_DEVICES], *function[MOST_DEVICES];
+    uint64_t resident; // of a batch whose states are the caller's
+};
+
+// Of one device: columns that it has at the time
+typedef struct Share {
+    uint64_t memory;
+    size_t room; // columns
+    size_t from, count;
+} Share;
+
+static bool enter(const Machine *m, int device, tr_error *err)
+{
+    return tr_gpu_good(m->driver, m->driver->set_current(m->devices[device].context),
+                       "turn to a device", err);
+}
+
+// ---- kernels -------------------------------------------------------------------------------
+
+static bool load_image(const Machine *m, GpuKernel *k, int device, const void *image,
+                       const char *entry, tr_error *err)
+{
+    const GpuDriver *d = m->driver;
+    return tr_gpu_good(d, d->load_module(&k->module[device], image), "load a kernel", err) &&
+           tr_gpu_good(d, d->function(&k->function[device], k->module[device], entry),
+                       "find a kernel", err);
+}
+
+static bool assemble(const Machine *m, GpuKernel *k, int device, const char *ptx, const char *entry,
+                     const char *path, tr_error *err)
+{
+    const GpuDriver *d = m->driver;
+    void *link = NULL, *image = NULL;
+    size_t size = 0;
+    bool good = tr_gpu_good(d, d->link_create(0, NULL, NULL, &link), "assemble", err) &&
+                tr_gpu_good(d,
+                            d->link_add(link, INPUT_PTX, (void *)ptx, strlen(ptx) + 1,
+                                        "steps of a model", 0, NULL, NULL),
+                            "assemble a kernel", err) &&
+                tr_gpu_good(d, d->link_complete(link, &image, &size), "finish a kernel", err) &&
+                load_image(m, k, device, image, entry, err);
+    if (good && path) tr_gpu_cache_write(path, image, size);
+    if (link) d->link_destroy(link);
+    return good;
+}
+
+static bool load_on(const Machine *m, GpuKernel *k, int device, const char *ptx, const char *entry,
+                    tr_error *err)
+{
+    char path[3400];
+    Buffer image = {0};
+    tr_error old = {0};
+    const bool has_path = tr_gpu_cache_path(ptx, m->devices[device].besides, path, sizeof path);
+    if (!enter(m, device, err)) return false;
+    const bool is_there = has_path && tr_gpu_cache_read(path, &image) &&
+                          load_image(m, k, device, image.at, entry, &old);
+    tr_buffer_free(&image);
+    return is_there || assemble(m, k, device, ptx, entry, has_path ? path : NULL, err);
+}
+
+static void unload(void *self, GpuKernel *k)
+{
+    const Machine *m = self;
+    tr_error none = {0};
+    for (int i = 0; k && i < m->count; i++) {
+        if (!k->module[i] || !enter(m, i, &none)) continue;
+        m->driver->unload_module(k->module[i]);
+        if (i == 0 && k->resident) m->driver->release(k->resident);
+    }
+    free(k);
+}
+
+static GpuKernel *load(void *self, const char *ptx, const char *entry, tr_error *err)
+{
+    const Machine *m = self;
+    GpuKernel *k = has_failed(err) ? NULL : calloc(1, sizeof *k);
+    if (!k) return tr_fail_memory(err), NULL;
+    for (int i = 0; i < m->count; i++)
+        if (!load_on(m, k, i, ptx, entry, err)) {
+            unload(self, k);
+            return NULL;
+        }
+    return k;
+}
+
+// ---- memory --------------------------------------------------------------------------------
+
+// Room for as many columns as are wanted, or as there is memory for
+static bool take_room(const Machine *m, int device, const GpuWork *w, size_t wanted, Share *share,
+                      tr_error *err)
+{
+    const GpuDriver *d = m->driver;
+    const size_t column = w->numbers * sizeof(double);
+    size_t free = 0, total = 0;
+    if (!enter(m, device, err) ||
+        !tr_gpu_good(d, d->free_memory(&free, &total), "say how much memory there is", err))
+        return false;
+    const size_t fit = free / 10 * 9 / column;
+    share->room = wanted < fit ? wanted : fit;
+    if (share->room)
+        return tr_gpu_good(d, d->allocate(&share->memory, share->room * column), "give memory",
+                           err);
+    tr_fail(err, TR_FAILED, (Place){0}, "a GPU has no memory left");
+    return false;
+}
+
+static uint64_t row_of(const Share *s, size_t row)
+{
+    return s->memory + row * s->room * sizeof(double);
+}
+
+static bool bring(const Machine *m, const GpuWork *w, const Share *s, tr_error *err)
+{
+    const size_t bytes = s->count * sizeof(double);
+    for (size_t i = 0; i < w->numbers; i++)
+        if (!tr_gpu_good(
+                m->driver,
+                m->driver->to_device(row_of(s, i), w->block + i * w->count + s->from, bytes),
+                "bring numbers", err))
+            return false;
+    return true;
+}
+
+static bool fetch(const Machine *m, const GpuWork *w, const Share *s, size_t row, double *to,
+                  tr_error *err)
+{
+    (void)w;
+    return tr_gpu_good(m->driver,
+                       m->driver->from_device(to, row_of(s, row), s->count * sizeof(double)),
+                       "fetch numbers", err);
+}
+
+// ---- running -------------------------------------------------------------------------------
+
+static bool launch(const Machine *m, const GpuKernel *k, int device, const GpuWork *w,
+                   const Share *s, uint64_t state, uint64_t inputs, uint32_t steps, tr_error *err)
+{
+    uint64_t record = s->memory, stride = s->room;
+    uint32_t threads = (uint32_t)s->count;
+    double step = w->step;
+    void *parameters[] = {&record, &state, &inputs, &stride, &threads, &steps, &step};
+    const unsigned blocks = (threads + BLOCK - 1) / BLOCK;
+    return enter(m, device, err) &&
+           tr_gpu_good(m->driver,
+                       m->driver->launch(k->function[device], blocks, 1, 1, BLOCK, 1, 1, 0, NULL,
+                                         parameters, NULL),
+                       "launch a kernel", err);
+}
+
+// Whether any thread has more to do
+static bool has_more(const Machine *m, int device, const GpuWork *w, const Share *s, double *fates,
+                     bool *more, tr_error *err)
+{
+    if (!enter(m, device, err) ||
+        !tr_gpu_good(m->driver, m->driver->synchronize(), "run a kernel", err) ||
+        !fetch(m, w, s, w->fate, fates, err))
+        return false;
+    for (size_t i = 0; i < s->count && !*more; i++) *more = fates[i] == 0;
+    return true;
+}
+
+// One chunk on each device, until nothing is left to do there
+static bool run_chunks(const Machine *m, GpuKernel *k, const GpuWork *w, const Share *shares,
+                       double *fates, double *out, tr_error *err)
+{
+    for (int i = 0; i < m->count; i++)
+        if (shares[i].count && !(enter(m, i, err) && bring(m, w, &shares[i], err))) return false;
+    for (bool more = true; more;) {
+        more = false;
+        for (int i = 0; i < m->count; i++)
+            if (shares[i].count && !launch(m, k, i, w, &shares[i], row_of(&shares[i], w->state),
+                                           row_of(&shares[i], w->inputs), STEPS, err))
+                return false;
+        for (int i = 0; i < m->count; i++)
+            if (shares[i].count && !has_more(m, i, w, &shares[i], fates, &more, err)) return false;
+        if (more && w->goes_on && !w->goes_on(w->owner)) break;
+    }
+    for (int i = 0; i < m->count; i++)
+        for (size_t row = 0; shares[i].count && row < w->numbers; row++)
+            if (!enter(m, i, err) ||
+                !fetch(m, w, &shares[i], row, out + row * w->count + shares[i].from, err))
+                return false;
+    return true;
+}
+
+// What comes back is put aside until all of it is there.
+static bool run(void *self, GpuKernel *k, const GpuWork *w, tr_error *err)
+{
+    const Machine *m = self;
+    Share shares[MOST_DEVICES] = {{0}};
+    double *out = malloc((w->numbers * w->count + w->count + 1) * sizeof *out);
+    bool good = out != NULL;
+    if (!good) tr_fail_memory(err);
+    const size_t each = (w->count + (size_t)m->count - 1) / (size_t)m->count;
+    for (int i = 0; good && i < m->count; i++) good = take_room(m, i, w, each, &shares[i], err);
+    for (size_t from = 0; good && from < w->count;) {
+        for (int i = 0; i < m->count; i++) {
+            const size_t left = w->count - from;
+            shares[i].from = from;
+            shares[i].count = left < shares[i].room ? left : shares[i].room;
+            from += shares[i].count;
+        }
+        good = run_chunks(m, k, w, shares, out + w->numbers * w->count, out, err);
+    }
+    tr_error none = {0};
+    for (int i = 0; i < m->count; i++)
+        if (shares[i].memory && enter(m, i, &none)) m->driver->release(shares[i].memory);
+    if (good) memcpy(w->block, out, w->numbers * w->count * sizeof *out);
+    free(out);
+    return good;
+}
+
+// ---- states of the caller's ----------------------------------------------------------------
+
+static bool step(void *self, GpuKernel *k, const GpuWork *w, uint64_t state, uint64_t inputs,
+                 uint32_t steps, tr_error *err)
+{
+    const Machine *m = self;
+    Share share = {.memory = k->resident, .room = w->count, .count = w->count};
+    const bool is_new = !share.memory;
+    if (!enter(m, 0, err)) return false;
+    if (is_new) {
+        if (!take_room(m, 0, w, w->count, &share, err)) return false;
+        k->resident = share.memory;
+        if (share.room < w->count) {
+            tr_fail(err, TR_FAILED, (Place){0}, "the GPU has memory for %zu runs, not for %zu",
+                    share.room, w->count);
+            return false;
+        }
+        if (!bring(m, w, &share, err)) return false;
+    }
+    if (steps)
+        return launch(m, k, 0, w, &share, state, inputs ? inputs : row_of(&share, w->inputs), steps,
+                      err) &&
+               tr_gpu_good(m->driver, m->driver->synchronize(), "run a kernel", err) &&
+               fetch(m, w, &share, w->fate, w->block + w->fate * w->count, err);
+    for (size_t row = 0; row < w->numbers; row++)
+        if (!fetch(m, w, &share, row, w->block + row * w->count, err)) return false;
+    if (!tr_gpu_good(m->driver,
+                     m->driver->from_device(w->block + w->state * w->count, state,
+                                            w->states * w->count * sizeof *w->block),
+                     "fetch states", err))
+        return false;
+    m->driver->release(k->resident);
+    k->resident = 0;
+    return true;
+}
+
+// ---- the devices that there are ------------------------------------------------------------
+
+static bool open_device(Machine *m, int index, int version, tr_error *err)
+{
+    const GpuDriver *d = m->driver;
+    Device *device = &m->devices[m->count];
+    int handle = 0, major = 0, minor = 0;
+    if (!tr_gpu_good(d, d->device(&handle, index), "find a device", err) ||
+        !tr_gpu_good(d, d->device_name(device->name, sizeof device->name, handle), "name a device",
+                     err) ||
+        !tr_gpu_good(d, d->device_attribute(&major, CAPABILITY_MAJOR, handle), "ask a device",
+                     err) ||
+        !tr_gpu_good(d, d->device_attribute(&minor, CAPABILITY_MINOR, handle), "ask a device",
+                     err) ||
+        !tr_gpu_good(d, d->retain(&device->context, handle), "open a device", err))
+        return false;
+    snprintf(device->besides, sizeof device->besides, "%d.%d %d", major, minor, version);
+    const size_t length = strlen(m->words);
+    snprintf(m->words + length, sizeof m->words - length, "%s%s", length ? ", " : "", device->name);
+    m->count++;
+    return true;
+}
+
+static bool open_devices(Machine *m, tr_error *err)
+{
+    const GpuDriver *d = m->driver = tr_gpu_driver(err);
+    int count = 0, version = 0;
+    if (!d || !tr_gpu_good(d, d->driver_version(&version), "say its version", err) ||
+        !tr_gpu_good(d, d->device_count(&count), "count devices", err))
+        return false;
+    if (count < 1) tr_fail(err, TR_FAILED, (Place){0}, "no GPU can be used: the driver sees none");
+    for (int i = 0; i < count && i < MOST_DEVICES && !has_failed(err); i++)
+        open_device(m, i, version, err);
+    return !has_failed(err);
+}
+
+const GpuMachine *tr_gpu_machine(tr_error *err)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    static Machine machine;
+    static GpuMachine is;
+    if (has_failed(err)) return NULL;
+    pthread_mutex_lock(&lock);
+    if (!is.run) {
+        machine = (Machine){0};
+        if (open_devices(&machine, err))
+            is = (GpuMachine){.self = &machine,
+                              .words = machine.words,
+                              .least = WORTH_IT,
+                              .load = load,
+                              .unload = unload,
+                              .run = run,
+                              .step = step};
+    }
+    const bool is_there = is.run != NULL;
+    pthread_mutex_unlock(&lock);
+    return is_there ? &is : NULL;
+}

@@ -1,0 +1,364 @@
+// SPDX-License-Identifier: Apache-2.0
+// What FMUs that are exported do when they are called, at the right time and at the wrong one.
+#include "fmu_solver.h"
+
+#include <pthread.h>
+
+// ---- derivatives ---------------------------------------------------------------------------
+
+static size_t list_references(const Unit *unit, const char *element, unsigned *out)
+{
+    size_t count = 0;
+    const char *at = strstr(unit->description, "<ModelStructure>");
+    for (at = strstr(at, element); at; at = strstr(at + 1, element)) {
+        char *number = attribute_at(at, "valueReference");
+        out[count++] = (unsigned)strtoul(number, NULL, 10);
+        free(number);
+    }
+    return count;
+}
+
+static size_t list_dependencies(const Unit *unit, const char *element, unsigned of, unsigned *out)
+{
+    char start[100];
+    size_t count = 0;
+    snprintf(start, sizeof start, "<%s valueReference=\"%u\"", element, of);
+    const char *at = strstr(unit->description, start);
+    assert_non_null(at);
+    char *list = attribute_at(at, "dependencies"), *save = NULL;
+    for (char *word = strtok_r(list, " ", &save); word; word = strtok_r(NULL, " ", &save))
+        out[count++] = (unsigned)strtoul(word, NULL, 10);
+    free(list);
+    return count;
+}
+
+// Sets a state, the time or an input, in model exchange
+static void move(Unit *unit, unsigned known, size_t n, double by)
+{
+    double x[400], value;
+    GOOD(try_get(unit, known, &value));
+    if (known == 0) {
+        GOOD(CALL(unit, SetTime, SetTime, value + by));
+    } else if (known <= n) {
+        GOOD(CALL(unit, GetContinuousStates, GetContinuousStates, x, n));
+        x[known - 1] += by;
+        GOOD(CALL(unit, SetContinuousStates, SetContinuousStates, x, n));
+    } else
+        GOOD(try_set(unit, known, value + by));
+}
+
+static bool is_listed(const unsigned *list, size_t count, unsigned wanted)
+{
+    while (count > 0 && list[count - 1] != wanted) count--;
+    return count;
+}
+
+// All derivatives by one known, beside differences
+static void check_column(Unit *unit, unsigned known, size_t n, const unsigned *unknown,
+                         const bool *depends, size_t unknowns, double adjoint[])
+{
+    double exact[1000], up[1000], down[1000];
+    const double d = 1e-5, one = 1;
+    GOOD(directional(unit, unknown, unknowns, &known, 1, &one, exact));
+    move(unit, known, n, d);
+    for (size_t k = 0; k < unknowns; k++) GOOD(try_get(unit, unknown[k], &up[k]));
+    move(unit, known, n, -2 * d);
+    for (size_t k = 0; k < unknowns; k++) GOOD(try_get(unit, unknown[k], &down[k]));
+    move(unit, known, n, d);
+    double sum = 0;
+    for (size_t k = 0; k < unknowns; k++) {
+        const double difference = (up[k] - down[k]) / (2 * d);
+        const double size = 1 + fabs(exact[k]) + (fabs(up[k]) + fabs(down[k])) * 1e-5;
+        if (!(fabs(exact[k] - difference) < 1e-4 * size))
+            fail_msg("of %u by %u: %.12g, not %.12g", unknown[k], known, exact[k], difference);
+        if (exact[k] != 0 && !depends[k]) fail_msg("%u depends on %u", unknown[k], known);
+        sum += (double)(k % 7 + 1) * exact[k];
+    }
+    adjoint[0] = sum;
+}
+
+static void check_derivatives(Unit *unit)
+{
+    unsigned unknown[1000], known[1000], of[1000];
+    double sums[1000], seeds[1000], adjoint[1000];
+    static bool depends[1000][1000];
+    const size_t n = state_count(unit);
+    size_t unknowns = list_references(unit, "<ContinuousStateDerivative", unknown);
+    assert_int_equal(unknowns, n);
+    unknowns += list_references(unit, "<Output", unknown + unknowns);
+    size_t knowns = 0;
+    for (unsigned vr = 0; vr <= n; vr++) known[knowns++] = vr;
+    const unsigned first = (unsigned)(2 * n + 1);
+    const size_t inputs = count_of(unit, "causality=\"input\"");
+    for (unsigned k = 0; k < inputs; k++) known[knowns++] = first + k;
+    for (size_t k = 0; k < unknowns; k++) {
+        const char *element = k < n ? "ContinuousStateDerivative" : "Output";
+        const size_t count = list_dependencies(unit, element, unknown[k], of);
+        for (size_t j = 0; j < knowns; j++) depends[j][k] = is_listed(of, count, known[j]);
+        seeds[k] = (double)(k % 7 + 1);
+    }
+    for (size_t j = 0; j < knowns; j++)
+        check_column(unit, known[j], n, unknown, depends[j], unknowns, &sums[j]);
+    GOOD(unit->three.GetAdjointDerivative(unit->c, unknown, unknowns, known, knowns, seeds,
+                                          unknowns, adjoint, knowns));
+    for (size_t j = 0; j < knowns; j++)
+        assert_close(adjoint[j] / (1 + fabs(sums[j])), sums[j] / (1 + fabs(sums[j])), 1e-9);
+}
+
+static void test_derivatives(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"bicycle", "four_bar", "cart_pole", "tyre_on_bump"};
+    for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
+        Unit unit = unit_called(names[k], 3);
+        Solver solver;
+        begin(&unit, false);
+        open_solver(&solver, &unit, CV_BDF, 1e-6);
+        go_to(&solver, 0.1); // a little off the constraints
+        check_derivatives(&unit);
+        close_solver(&solver);
+        free_instance(&unit);
+        unload_fmu(&unit);
+    }
+}
+
+// ---- saved states --------------------------------------------------------------------------
+
+static void check_saved(int version)
+{
+    Unit unit = unit_called("bicycle", version);
+    const unsigned vr = reference_of(&unit, "steer");
+    void *saved = NULL, *read = NULL;
+    size_t size;
+    double there, again;
+    begin(&unit, true);
+    for (int k = 0; k < 20; k++) GOOD(step(&unit, k * 0.01, 0.01));
+    GOOD(CALL(&unit, GetFMUstate, GetFMUState, &saved));
+    GOOD(CALL(&unit, SerializedFMUstateSize, SerializedFMUStateSize, saved, &size));
+    void *bytes = malloc(size);
+    GOOD(version == 3 ? (int)unit.three.SerializeFMUState(unit.c, saved, bytes, size)
+                      : (int)unit.two.SerializeFMUstate(unit.c, saved, bytes, size));
+    for (int k = 20; k < 40; k++) GOOD(step(&unit, k * 0.01, 0.01));
+    GOOD(try_get(&unit, vr, &there));
+    free_instance(&unit);
+    begin(&unit, true); // another instance goes on from there
+    GOOD(version == 3 ? (int)unit.three.DeserializeFMUState(unit.c, bytes, size, &read)
+                      : (int)unit.two.DeSerializeFMUstate(unit.c, bytes, size, &read));
+    GOOD(CALL(&unit, SetFMUstate, SetFMUState, read));
+    for (int k = 20; k < 40; k++) GOOD(step(&unit, k * 0.01, 0.01));
+    GOOD(try_get(&unit, vr, &again));
+    assert_true(same_bits(there, again));
+    ((char *)bytes)[0] ^= 1;
+    void *none = NULL;
+    assert_int_not_equal(version == 3
+                             ? (int)unit.three.DeserializeFMUState(unit.c, bytes, size, &none)
+                             : (int)unit.two.DeSerializeFMUstate(unit.c, bytes, size, &none),
+                         0);
+    GOOD(CALL(&unit, FreeFMUstate, FreeFMUState, &saved));
+    GOOD(CALL(&unit, FreeFMUstate, FreeFMUState, &read));
+    free(bytes);
+    free_instance(&unit);
+    unload_fmu(&unit);
+}
+
+static void test_saved_states(void **state)
+{
+    (void)state;
+    check_saved(2);
+    check_saved(3);
+}
+
+// ---- threads -------------------------------------------------------------------------------
+
+static void *ride(void *owner)
+{
+    Unit *unit = owner;
+    for (int k = 0; k < 100; k++)
+        if (step(unit, k * 0.01, 0.01)) return NULL;
+    return unit;
+}
+
+static void test_threads(void **state)
+{
+    (void)state;
+    Unit one = unit_called("bicycle", 3), two = one;
+    begin(&one, true);
+    begin(&two, true);
+    pthread_t thread;
+    void *done = NULL;
+    assert_int_equal(pthread_create(&thread, NULL, ride, &one), 0);
+    assert_non_null(ride(&two));
+    pthread_join(thread, &done);
+    assert_non_null(done);
+    assert_true(same_bits(get(&one, "steer"), get(&two, "steer")));
+    free_instance(&one);
+    free_instance(&two);
+    unload_fmu(&one);
+}
+
+// ---- parameters, inputs, guesses -----------------------------------------------------------
+
+static const char pendulum[] =
+    "trundle: 1\n"
+    "name: 'a <pendulum> & \"more\"'\n"
+    "parameters: {l: {value: 0.5, min: 0.1, max: 2, unit: m, doc: 'a < b & \"c\"'},\n"
+    "  m: 1.5, start: 0.3, k: 1}\n"
+    "inputs: {torque: 0, push: sin(t)}\n"
+    "bodies:\n"
+    "  rod:\n"
+    "    joint: {type: revolute, axis: '0, 1, 0', coordinate: a}\n"
+    "    mass: m\n"
+    "    com: 0, 0, -l\n"
+    "roles: {a: {torque: k*torque + push}}\n"
+    "initial: {a: start}\n";
+
+static void test_values(void **state)
+{
+    (void)state;
+    tr_system *system = system_from(pendulum);
+    for (int version = 2; version <= 3; version++) {
+        Unit unit = unit_of(system, version);
+        check_description(&unit);
+        assert_non_null(strstr(unit.description, "a &lt; b &amp; &quot;c&quot;"));
+        assert_non_null(strstr(unit.description, "variableNamingConvention=\"structured\""));
+        instantiate(&unit, true);
+        set(&unit, "start", 0.7); // the start follows
+        set(&unit, "torque", 2);
+        assert_int_not_equal(try_set(&unit, reference_of(&unit, "l"), 3), 0); // out of range
+        enter_initialization(&unit, 0);
+        assert_true(same_bits(get(&unit, "a"), 0.7));
+        set(&unit, "a", 0.9); // a guess wins
+        assert_true(same_bits(get(&unit, "a"), 0.9));
+        GOOD(CALL_PLAIN(&unit, ExitInitializationMode));
+        assert_true(same_bits(get(&unit, "push"), 0));
+        GOOD(step(&unit, 0, 0.5));
+        assert_close(get(&unit, "push"), sin(0.5), 1e-12);
+        set(&unit, "push", 1); // no formula any more
+        set(&unit, "m", 2);
+        assert_int_not_equal(try_set(&unit, reference_of(&unit, "start"), 1), 0); // fixed
+        assert_int_not_equal(try_set(&unit, reference_of(&unit, "a"), 1), 0);
+        GOOD(step(&unit, 0.5, 0.5));
+        assert_true(same_bits(get(&unit, "push"), 1));
+        assert_true(same_bits(get(&unit, "time"), 1));
+        free_instance(&unit);
+        unload_fmu(&unit);
+    }
+    tr_system_free(system);
+}
+
+// ---- calls at the wrong time ---------------------------------------------------------------
+
+static void test_wrong_calls(void **state)
+{
+    (void)state;
+    for (int version = 2; version <= 3; version++) {
+        Unit unit = unit_called("double_pendulum", version);
+        char *token = unit.token;
+        unit.token = (char *)"another";
+        assert_null(instance_of(&unit, true));
+        unit.token = token;
+        double x[20];
+        instantiate(&unit, false);
+        const size_t n = state_count(&unit);
+        assert_int_not_equal(CALL(&unit, GetContinuousStates, GetContinuousStates, x, n), 0);
+        assert_int_not_equal(CALL_PLAIN(&unit, ExitInitializationMode), 0);
+        assert_int_not_equal(CALL_PLAIN(&unit, EnterContinuousTimeMode), 0);
+        assert_int_not_equal(CALL_PLAIN(&unit, Terminate), 0);
+        assert_int_not_equal(step(&unit, 0, 0.1), 0);
+        enter_initialization(&unit, 0);
+        assert_int_not_equal(CALL(&unit, SetTime, SetTime, 1.0), 0);
+        GOOD(CALL_PLAIN(&unit, ExitInitializationMode));
+        assert_int_not_equal(CALL(&unit, SetContinuousStates, SetContinuousStates, x, n), 0);
+        update(&unit);
+        GOOD(CALL(&unit, GetContinuousStates, GetContinuousStates, x, n));
+        assert_int_not_equal(CALL(&unit, GetContinuousStates, GetContinuousStates, x, n + 1), 0);
+        double value;
+        assert_int_not_equal(try_get(&unit, 12345, &value), 0);
+        GOOD(CALL_PLAIN(&unit, Terminate));
+        assert_int_not_equal(CALL(&unit, SetTime, SetTime, 1.0), 0);
+        GOOD(CALL_PLAIN(&unit, Reset));
+        free_instance(&unit);
+        begin(&unit, true);
+        assert_int_not_equal(step(&unit, 1, 0.1), 0); // begins elsewhere
+        assert_int_not_equal(step(&unit, 0, -1), 0);
+        assert_int_not_equal(CALL(&unit, GetDerivatives, GetContinuousStateDerivatives, x, n), 0);
+        free_instance(&unit);
+        unload_fmu(&unit);
+    }
+}
+
+// ---- archives ------------------------------------------------------------------------------
+
+static void test_archives(void **state)
+{
+    (void)state;
+    tr_system *system = system_called("bicycle", NULL);
+    tr_export_options how = tr_export_defaults();
+    size_t one_size, two_size;
+    tr_error err = {0};
+    export_fmu(system, &how, in_folder("m.fmu"));
+    char *one = tr_file_read(in_folder("m.fmu"), 1u << 30, &one_size, &err);
+    char *full = text_in_fmu(in_folder("m.fmu"), "modelDescription.xml", NULL);
+    export_fmu(system, &how, in_folder("m.fmu"));
+    char *two = tr_file_read(in_folder("m.fmu"), 1u << 30, &two_size, &err);
+    assert_int_equal(one_size, two_size); // the same bytes
+    assert_memory_equal(one, two, one_size);
+    assert_null(memmem(one, one_size, folder, strlen(folder)));
+    how.sources_only = 1;
+    export_fmu(system, &how, in_folder("m.fmu"));
+    char *sources = text_in_fmu(in_folder("m.fmu"), "modelDescription.xml", NULL);
+    assert_string_equal(full, sources); // with the same token
+    assert_null(text_in_fmu(in_folder("m.fmu"), "binaries/x86_64-linux/m.so", NULL));
+    how.kind = "ms";
+    how.language = "fmu", how.folder = in_folder("m.fmu");
+    assert_false(tr_export(system, &how, &err));
+    assert_int_equal(err.status, TR_USAGE);
+    free(one), free(two), free(full), free(sources);
+    tr_system_free(system);
+}
+
+// Built by an importer, with a prefix, without a warning
+static void test_sources(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"m.c", "m.h", "fmu.c", "fmi.h"};
+    tr_system *bicycle = system_called("bicycle", NULL);
+    for (int version = 2; version <= 3; version++) {
+        tr_export_options how = tr_export_defaults();
+        char name[60], command[2000];
+        how.fmi = version, how.sources_only = 1;
+        export_fmu(bicycle, &how, in_folder("m.fmu"));
+        for (int k = 0; k < 5; k++) {
+            char file[20];
+            size_t length = 0;
+            snprintf(file, sizeof file, k < 4 ? names[k] : "fmi%d.def", version);
+            snprintf(name, sizeof name, "sources/%s", file);
+            char *text = text_in_fmu(in_folder("m.fmu"), name, &length);
+            write_bytes(in_folder(file), text, length);
+            free(text);
+        }
+        snprintf(
+            command, sizeof command,
+            "cd %s && cc -std=c99 -O0 -Wall -Wextra -Wno-unused-parameter -pedantic -Werror "
+            "-DFMI%d_FUNCTION_PREFIX=m_ "
+            "-c fmu.c -o fmu.o && nm fmu.o | grep -q ' T m_fmi%dGetVersion$' && "
+            "cc -O0 -DFMI%d_FUNCTION_PREFIX=m_ -DFMI%d_OVERRIDE_FUNCTION_PREFIX -c fmu.c -o fmu.o "
+            "&& "
+            "nm fmu.o | grep -q ' T fmi%dGetVersion$'",
+            folder, version, version, version, version, version);
+        if (system(command) != 0) fail_msg("%s", command);
+    }
+    tr_system_free(bicycle);
+}
+
+int main(void)
+{
+    setenv("CC", "cc -O0", 0); // which takes a tenth of the time
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_derivatives), cmocka_unit_test(test_saved_states),
+        cmocka_unit_test(test_threads),     cmocka_unit_test(test_values),
+        cmocka_unit_test(test_wrong_calls), cmocka_unit_test(test_archives),
+        cmocka_unit_test(test_sources),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+// Models as FMUs of both versions against runs: co-simulation to the bit, model exchange by CVODE.
+#include "fmu_solver.h"
+
+#include "program/list.h"
+#include "sim/run.h"
+
+// A column of a run is this variable.
+static const char *variable_of(const char *column)
+{
+    static char name[300];
+    if (strncmp(column, "d(", 2) != 0) return column;
+    snprintf(name, sizeof name, "der(%s", column + 2);
+    return name;
+}
+
+// ---- the same as simulate ------------------------------------------------------------------
+
+static bool has_variable(const Unit *unit, const char *name)
+{
+    char start[330];
+    snprintf(start, sizeof start, " name=\"%s\" ", name);
+    return strstr(unit->description, start) != NULL;
+}
+
+// A run of trundle up to here, by another method than the unit
+static tr_run *run_to(tr_plan *plan, const char *method, double h, double end)
+{
+    tr_error err = {0};
+    tr_run_options o = tr_run_defaults(plan);
+    o.method = method, o.step = h, o.rtol = o.atol = 1e-10, o.end = end;
+    tr_run *run = tr_run_new(plan, &o, &err);
+    if (!run || !tr_run_advance(run, end, &err)) fail_msg("%s", err.text);
+    return run;
+}
+
+// All that has a column is the same, but for so much
+static void compare_with_run(Unit *unit, tr_run *run, double most)
+{
+    const double *row = tr_run_row(run) + 1; // behind t
+    size_t compared = 0;
+    for (uint32_t k = 0; k < run->flow->column_count; k++) {
+        const char *name = variable_of(run->flow->labels[k]);
+        if (!has_variable(unit, name) || !isfinite(row[k])) continue;
+        const double value = get(unit, name), off = fabs(value - row[k]) / (1 + fabs(row[k]));
+        if (off > most) fail_msg("%s: %.17g, not %.17g", name, value, row[k]);
+        compared++;
+    }
+    assert_true(compared > 0);
+}
+
+enum { STEPS = 512 };
+static const double h = 1.0 / 1024;
+
+static void check_co_simulation(Unit *unit, tr_plan *plan)
+{
+    tr_run *run = run_to(plan, "rk4", h, STEPS * h);
+    begin(unit, true);
+    for (int k = 0; k < STEPS; k += 8) GOOD(step(unit, k * h, 8 * h));
+    compare_with_run(unit, run, 0);
+    free_instance(unit);
+    begin(unit, true); // steps that add up, and are no multiples
+    double t = 0;
+    for (int k = 1; k <= 100; k++) {
+        const double dt = STEPS * h / 100;
+        GOOD(step(unit, t, dt));
+        t += dt;
+    }
+    compare_with_run(unit, run, 1e-6);
+    free_instance(unit);
+    tr_run_free(run);
+}
+
+static void check_model_exchange(Unit *unit, tr_plan *plan)
+{
+    const double end = STEPS * h;
+    tr_run *run = run_to(plan, "erk", h, end);
+    Solver solver;
+    begin(unit, false);
+    open_solver(&solver, unit, CV_ADAMS, 1e-8);
+    go_to(&solver, end);
+    compare_with_run(unit, run, 1e-6);
+    close_solver(&solver);
+    free_instance(unit);
+    tr_run_free(run);
+}
+
+static void check_model(const char *name, int version)
+{
+    tr_error err = {0};
+    tr_system *system = system_called(name, NULL);
+    Unit unit = unit_of(system, version);
+    tr_plan *plan = tr_plan_new(system, &err);
+    check_description(&unit);
+    check_co_simulation(&unit, plan);
+    check_model_exchange(&unit, plan);
+    unload_fmu(&unit);
+    tr_plan_free(plan);
+    tr_system_free(system);
+}
+
+static const char *const few[] = {"bicycle",      "cart_pole",    "double_pendulum",
+                                  "rolling_disc", "robot_swerve", "tyre_on_bump"};
+
+static void test_models(void **state)
+{
+    (void)state;
+    if (!getenv("TR_FMI_SCHEMAS"))
+        print_message("TR_FMI_SCHEMAS names no folder: descriptions are not validated\n");
+    for (size_t k = 0; k < sizeof few / sizeof *few; k++)
+        for (int version = 2; version <= 3; version++) check_model(few[k], version);
+}
+
+// ---- controllers ---------------------------------------------------------------------------
+
+static const char controlled[] =
+    "trundle: 1\n"
+    "inputs: {u: 0}\n"
+    "bodies: {cart: {joint: {type: prismatic, axis: '1, 0, 0', coordinate: x}, mass: 2}}\n"
+    "roles: {x: {torque: u + 0.1*floor(2.5*t)}}\n"
+    "controllers: {a: {period: 0.02, outputs: {u: -9*x - 2*d(x)}}}\n"
+    "initial: {x: 0.3}\n";
+
+// Samples and jumps within steps: where one jumps, a run begins a grid of its own
+static void test_controllers(void **state)
+{
+    (void)state;
+    tr_error err = {0};
+    tr_system *system = system_from(controlled);
+    tr_plan *plan = tr_plan_new(system, &err);
+    for (int version = 2; version <= 3; version++) {
+        Unit unit = unit_of(system, version);
+        check_description(&unit);
+        tr_run *run = run_to(plan, "rk4", h, 1);
+        begin(&unit, true);
+        for (int k = 0; k < 1024; k++) GOOD(step(&unit, k * h, h));
+        compare_with_run(&unit, run, 1e-14);
+        free_instance(&unit);
+        tr_run_free(run);
+        unload_fmu(&unit);
+    }
+    tr_plan_free(plan);
+    tr_system_free(system);
+}
+
+// ---- drift ---------------------------------------------------------------------------------
+
+// How far the unit's positions are off the constraints
+static double off_constraints(Unit *unit, const Flow *flow)
+{
+    tr_error err = {0};
+    const System *s = flow->system;
+    const tr_program *phi = tr_chart_program(flow->plan, flow->now->programs, CHART_PHI, &err);
+    assert_non_null(phi);
+    double in[400], out[40], worst = 0, *room = tr_list_room(phi);
+    assert_non_null(room);
+    assert_true(s->input_count + flow->switch_count < 400);
+    memcpy(in, flow->inputs, (s->input_count + flow->switch_count) * sizeof *in);
+    for (uint32_t i = 0; i < s->input_count; i++)
+        if (s->inputs[i].kind == TR_POSITION) in[i] = get(unit, s->inputs[i].name);
+    tr_list_run(phi, in, room, out);
+    for (uint32_t k = 0; k < flow->now->programs->projected; k++) worst = fmax(worst, fabs(out[k]));
+    free(room);
+    return worst;
+}
+
+static void test_drift(void **state)
+{
+    (void)state;
+    tr_error err = {0};
+    tr_system *system = system_called("bicycle", NULL);
+    tr_plan *plan = tr_plan_new(system, &err);
+    Flow *flow = tr_flow_new(plan, NULL, &err);
+    assert_true(tr_flow_ready(flow, FLOW_RUN, &err));
+    Unit unit = unit_of(system, 3);
+    Solver solver;
+    begin(&unit, false);
+    open_solver(&solver, &unit, CV_BDF, 1e-6);
+    for (int k = 1; k <= 60; k++) {
+        go_to(&solver, 10.0 * k);
+        assert_below(off_constraints(&unit, flow), 1e-5);
+    }
+    assert_int_equal(solver.events, 0);
+    close_solver(&solver);
+    free_instance(&unit);
+    unload_fmu(&unit);
+    tr_flow_free(flow);
+    tr_plan_free(plan);
+    tr_system_free(system);
+}
+
+int main(void)
+{
+    setenv("CC", "cc -O0", 0); // which takes a tenth of the time
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_models),
+                                       cmocka_unit_test(test_controllers),
+                                       cmocka_unit_test(test_drift)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

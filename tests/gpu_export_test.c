@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels that are written for other people's programs: what the header says is all that one needs
+// to make the steps of a run, to the bit.
+#include "folder.h"
+#include "models.h"
+#include "ptx.h"
+
+static char *text_of_file(const char *name)
+{
+    FILE *file = fopen(in_folder(name), "rb");
+    assert_non_null(file);
+    char *text = calloc(1 << 22, 1);
+    assert_true(fread(text, 1, (1 << 22) - 1, file) > 0);
+    fclose(file);
+    return text;
+}
+
+// The number behind a name
+static size_t number_of(const char *header, const char *name)
+{
+    const char *at = strstr(header, name);
+    assert_non_null(at);
+    return strtoul(strchr(at, '=') + 1, NULL, 10);
+}
+
+static double *record_of(const char *header, size_t count)
+{
+    double *record = calloc(count, sizeof *record);
+    const char *at = strstr(header, "_record[] = {");
+    assert_non_null(at);
+    at = strchr(at, '{') + 1;
+    for (size_t i = 0; i < count; i++) {
+        char *end;
+        while (*at == ' ' || *at == '\n' || *at == ',') at++;
+        record[i] = strtod(at, &end);
+        assert_true(end != at);
+        const size_t rest = strcspn(end, ",}");
+        if (strncmp(end, " / 0.0", 6) == 0) record[i] = (double)NAN;
+        if (strncmp(end, " * 10", 5) == 0) record[i] = copysign((double)INFINITY, record[i]);
+        at = end + rest;
+    }
+    return record;
+}
+
+static void check_export(const char *name, const char *method, const char *upper)
+{
+    enum { STEPS = 25 };
+    tr_error err = {0};
+    char file[200], key[200];
+    tr_system *system = system_called(name, NULL);
+    tr_export_options o = tr_export_defaults();
+    o.folder = in_folder("."), o.language = "ptx", o.name = name;
+    if (!tr_export(system, &o, &err)) fail_msg("%s", err.text);
+    snprintf(file, sizeof file, "%s_ptx.h", name);
+    char *header = text_of_file(file);
+    snprintf(file, sizeof file, "%s.ptx", name);
+    char *ptx = text_of_file(file);
+    snprintf(file, sizeof file, "%s_demo.py", name);
+    char *demo = text_of_file(file);
+    assert_null(strchr(demo, '@'));
+    const char *const keys[] = {"NUMBERS", "STATE", "STATES", "INPUT", "TIME", "FATE"};
+    size_t at[6];
+    for (int i = 0; i < 6; i++) {
+        snprintf(key, sizeof key, "%s_%s =", upper, keys[i]);
+        at[i] = number_of(header, key);
+    }
+    double *record = record_of(header, at[0]);
+    PtxModule *m = ptx_read(ptx);
+    const uint64_t base = (uint64_t)(uintptr_t)record;
+    m->parameters[0].u = base, m->parameters[1].u = base + 8 * at[1];
+    m->parameters[2].u = base + 8 * at[3];
+    m->parameters[3].u = m->parameters[4].u = 1, m->parameters[5].u = STEPS;
+    m->parameters[6].d = 1e-3;
+    ptx_launch(m, 1, 1);
+    tr_plan *plan = tr_plan_new(system, &err);
+    tr_run_options how = tr_run_defaults(plan);
+    how.method = method, how.step = 1e-3;
+    tr_run *run = tr_run_new(plan, &how, &err);
+    tr_run_advance(run, STEPS * 1e-3, &err);
+    if (err.status) fail_msg("%s", err.text);
+    const double *row = tr_run_row(run);
+    assert_true(record[at[5]] == 0); // all steps
+    assert_true(record[at[4]] == row[0]);
+    const char *names = strstr(header, "_state[] = {");
+    for (size_t i = 0, compared = 0; i < at[2]; i++) { // by name, as the header has them
+        char label[100];
+        const char *quote = strchr(names, '"'), *end = strchr(quote + 1, '"');
+        snprintf(label, sizeof label, "%.*s", (int)(end - quote - 1), quote + 1);
+        names = end + 1;
+        for (size_t k = 0; k < tr_plan_column_count(plan); k++)
+            if (strcmp(tr_plan_column_name(plan, k), label) == 0) {
+                if (memcmp(&record[at[1] + i], &row[k], 8) != 0)
+                    fail_msg("%s is %.17g, in a run %.17g", label, record[at[1] + i], row[k]);
+                compared++;
+            }
+        assert_true(i + 1 < at[2] || compared > 2);
+    }
+    ptx_free(m);
+    free(record);
+    free(header);
+    free(ptx);
+    free(demo);
+    tr_run_free(run);
+    tr_plan_free(plan);
+    tr_system_free(system);
+}
+
+static void test_exports(void **state)
+{
+    (void)state;
+    check_export("snakeboard", "rk4", "SNAKEBOARD");
+    check_export("cart_pole", "rk4", "CART_POLE");
+}
+
+static void test_refusals(void **state)
+{
+    (void)state;
+    tr_error err = {0};
+    tr_system *system = system_called("ball_in_bowl", NULL);
+    tr_export_options o = tr_export_defaults();
+    o.folder = in_folder("."), o.language = "ptx", o.form = "reduced";
+    assert_false(tr_export(system, &o, &err));
+    assert_string_equal(err.text, "no GPU looks for a second touch on a surface that is not flat");
+    tr_system_free(system);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_exports),
+                                       cmocka_unit_test(test_refusals)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
