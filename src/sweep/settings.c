@@ -83,6 +83,9 @@ static void add_origin(const Sweep *s, SweepSettings *settings, tr_error *err)
     tr_json_open(&j, "varied", '[');
     for (uint32_t i = 0; i < s->design.count; i++) tr_json_text(&j, NULL, s->names[i]);
     tr_json_close(&j, ']');
+    tr_json_open(&j, "kept", '[');
+    for (uint32_t i = 0; i < s->keep.count; i++) tr_json_text(&j, NULL, s->names[kept_at(s) + i]);
+    tr_json_close(&j, ']');
     tr_json_open(&j, "parameters", '[');
     for (uint32_t i = 0; i < s->design.count; i++)
         if (s->system->inputs[s->design.varied[i].input].kind == TR_PARAMETER)

@@ -577,7 +577,7 @@ bool tr_page_write(Text page, const Report *reports, size_t count, const Buffer 
         const char *rest = mark + strlen(TR_PAGE_MARK);
         fwrite(page.at, 1, (size_t)(mark - page.at), to);
         for (size_t i = 0; i < count; i++) write_part(&parts[i], &reports[i], i, to, err);
-        if (sweep->length) {
+        if (sweep && sweep->length) {
             open_element("sweep", 0, to);
             write_escaped(sweep, to);
             close_element(to);

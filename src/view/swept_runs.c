@@ -83,12 +83,13 @@ static uint64_t count_runs(Database *file, tr_error *err)
     return all;
 }
 
-static double count_varied(Database *file, tr_error *err)
+// How many columns are varied, or kept
+static double count_columns(Database *file, const char *what, tr_error *err)
 {
     size_t count = 0;
     Query *q = tr_query_new(file, "SELECT value FROM settings WHERE name = 'origin'", err);
     if (tr_query_step(q, err)) {
-        const Text list = tr_json_member(text_of(tr_query_text(q, 0)), "varied");
+        const Text list = tr_json_member(text_of(tr_query_text(q, 0)), what);
         while (tr_json_item(list, count).at) count++;
     }
     tr_query_free(q);
@@ -101,9 +102,11 @@ void tr_describe_swept_runs(Json *j, const tr_view_options *o, tr_error *err)
     const uint64_t all = count_runs(file, err);
     Query *q = select_runs(file, o, all, err);
     tr_json_open(j, NULL, '{');
-    tr_json_text(j, "file", o->sweep);
+    const char *slash = strrchr(o->sweep, '/');
+    tr_json_text(j, "file", slash ? slash + 1 : o->sweep);
     tr_json_number(j, "all", (double)all);
-    tr_json_number(j, "varied", count_varied(file, err));
+    tr_json_number(j, "varied", count_columns(file, "varied", err));
+    tr_json_number(j, "kept", count_columns(file, "kept", err));
     list_shown(j, o);
     if (q) list_names(j, q), list_runs(j, q, err);
     tr_json_close(j, '}');

@@ -11,6 +11,7 @@ interface Written {
     file: string;
     all: number;
     varied: number; // of the columns: the first so many
+    kept: number; // and those behind them; then how the run went
     shown: number[]; // the numbers of those that the page has
     names: string[];
     runs: (number | string | null)[][];
@@ -27,6 +28,7 @@ export interface Sweep {
     file: string;
     all: number;
     varied: number;
+    kept: number;
     shown: number[];
     names: string[];
     runs: SweptRun[];
@@ -38,7 +40,7 @@ const address = (): URLSearchParams => new URLSearchParams(location.hash.slice(1
 export function readSweep(): Sweep | null {
     const element = document.getElementById("sweep");
     if (!element) return null;
-    const { file, all, varied, shown, names, runs } = JSON.parse(element.textContent ?? "") as Written;
+    const { file, all, varied, kept, shown, names, runs } = JSON.parse(element.textContent ?? "") as Written;
     element.remove();
     const wanted = Number(address().get("run") ?? Number.NaN);
     const isThere = new Set(shown);
@@ -46,6 +48,7 @@ export function readSweep(): Sweep | null {
         file,
         all,
         varied,
+        kept,
         shown,
         names,
         current: isThere.has(wanted) ? wanted : shown[0],
@@ -85,9 +88,9 @@ export class Swept {
         find("tab-sweep").hidden = !sweep;
         if (!sweep) return;
         const axis = (id: string, column: number): HTMLSelectElement => this.fillAxis(id, column);
-        const kept = Math.min(sweep.varied, sweep.names.length - 1);
+        const first = Math.min(sweep.varied, sweep.names.length - 1);
         this.parts.push(
-            new Points(sweep, axis("sweep-x", 0), axis("sweep-y", kept), axis("sweep-colour", -1), show),
+            new Points(sweep, axis("sweep-x", 0), axis("sweep-y", first), axis("sweep-colour", -1), show),
             new Lines(sweep, show),
             new Table(sweep, show),
         );

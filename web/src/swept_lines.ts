@@ -6,7 +6,7 @@ import { brief } from "./numbers";
 import { scaleOf, Sheet, type Scale } from "./sheet";
 import type { Sweep, SweptRun } from "./swept";
 
-const MOST = 9; // axes
+const APART = 75; // axes, at least [px]
 const NEAR = 6; // [px]
 
 export class Lines {
@@ -27,8 +27,8 @@ export class Lines {
     draw(): void {
         const context = this.sheet.begin();
         if (!context) return;
-        const { names, runs, current } = this.sweep;
-        const count = Math.min(names.length, MOST);
+        const { names, runs, current, varied, kept } = this.sweep;
+        const count = Math.min(varied + kept, Math.max(2, Math.floor(this.sheet.width / APART)));
         this.scales = names
             .slice(0, count)
             .map((_, i) => scaleOf(runs.map(({ values }) => values[i]), this.sheet.height - 22, 34));
@@ -54,7 +54,7 @@ export class Lines {
             context.globalAlpha = 0.25;
             context.fillRect(x, 34, 1, this.sheet.height - 56);
             context.globalAlpha = 0.85;
-            context.fillText(name.length > 14 ? `${name.slice(0, 13)}…` : name, x, 12);
+            context.fillText(name.length > 12 ? `${name.slice(0, 11)}…` : name, x, 12);
             context.fillText(brief(scale.high), x, 28);
             context.fillText(brief(scale.low), x, this.sheet.height - 8);
         });
