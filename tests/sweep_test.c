@@ -397,6 +397,7 @@ static void merges_shards_into_one(void **state)
     tr_model *model = tr_model_read(bicycle_file, &err);
     tr_sweep_options o = tr_sweep_defaults();
     tr_sweep_summary summary;
+    remove(parts[0]), remove(parts[1]), remove(all);
     o.vary = &vary, o.vary_count = 1, o.record = 10, o.shards = 2;
     o.method = "rk4", o.step = 0.01, o.end = 0.1, o.every = 0.05;
     for (o.shard = 0; o.shard < 2; o.shard++) {
