@@ -330,9 +330,12 @@ static void test_lists(void **state)
     tr_buffer_print(&names, "\n");
     char *header = read_text(MODELS_DIR "/../include/trundle/trundle.h");
     int found = 0;
-    for (const char *at = header; (at = strstr(at, "const char *method;")); found++, at++)
+    for (const char *at = header; (at = strstr(at, "const char *method;")); at++) {
+        if (begins_with(at, "const char *method; // of \"me\"")) continue; // FMUs have their own
         assert_memory_equal(at, names.at, strlen(names.at));
-    assert_int_equal(found, 3); // of runs, of simulations and of fits
+        found++;
+    }
+    assert_int_equal(found, 4); // of runs, of simulations, of sweeps and of fits
     free(header);
     tr_buffer_free(&list);
     tr_buffer_free(&names);

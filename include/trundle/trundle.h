@@ -788,7 +788,7 @@ typedef struct tr_sweep_options {
     const char *by; // of settle
     // How runs go on, as of tr_simulate_options; NaN and NULL: as the case says
     double end, every;
-    const char *method;
+    const char *method; // erk, bdf, rk4, pece, lie, euler
     double step, rtol, atol;
     size_t most_steps;  // of a run; 0: no limit
     size_t jobs;        // threads; 0: as many as there are processors
