@@ -8,7 +8,7 @@ THREADS := build/threads
 COVERAGE := build/coverage
 sources = $(shell git ls-files '*.c' '*.h')
 
-.PHONY: all octave demo test test-kernels test-threads check sanitized build-sanitized coverage docs pictures gallery papers fmt lint bench bench-gpu table clean golden
+.PHONY: all python octave demo test test-kernels test-threads check sanitized build-sanitized coverage docs pictures gallery papers fmt lint bench bench-gpu table clean golden
 
 # What the page of reports is made from, where there is npm to fetch it.
 PAGE := web/node_modules/.package-lock.json

@@ -80,7 +80,7 @@ many=$(for i in $(seq 300); do echo -y angle; done)
 run 2 plot swing.csv $many
 err_has 'trundle: -y more than '
 run 2 plot
-err_is 'trundle: which run? usage: trundle plot RUN.csv... [options]'
+err_is 'trundle: which run? usage: trundle plot RUN.csv... | SWEEP.db [options]'
 run 2 plot swing.csv -y angle -o other.csv
 err_is "trundle: pictures are SVG: 'other.csv' should end in .svg"
 run 2 plot swing.csv -y angle -o swing.csv
@@ -121,7 +121,7 @@ err_is "trundle: cannot read 'nothing.csv': No such file or directory"
 run 4 plot swing.csv -o /nowhere/fig.svg
 err_has "cannot write '/nowhere/fig.svg'"
 run 0 plot --help
-out_has 'usage: trundle plot RUN.csv...'
+out_has 'usage: trundle plot RUN.csv... | SWEEP.db'
 out_has '--track'
 
 the_end

@@ -13,7 +13,7 @@ static char *page_of(const Report *reports, size_t count)
     char *page = NULL;
     size_t size = 0;
     FILE *to = open_memstream(&page, &size);
-    if (!tr_page_write(text_of(PAGE), reports, count, to, &err)) fail_msg("%s", err.text);
+    if (!tr_page_write(text_of(PAGE), reports, count, NULL, to, &err)) fail_msg("%s", err.text);
     fclose(to);
     return page;
 }

@@ -341,7 +341,8 @@ static void spreads_the_weave_as_its_slope_says(void **state)
     assert_first_order(&f, "turn", cimag(s), of, &v, &turn, 1, 1e-3);
     double square = 0;
     for (size_t i = 0; i < f.runs; i++) square += pow(value(&f, i, "growth") - creal(s), 2);
-    assert_true(fabs(sqrt(square / (double)f.runs) / (sd * fabs(growth)) - 1) < 0.08); // of 60 strata
+    assert_true(fabs(sqrt(square / (double)f.runs) / (sd * fabs(growth)) - 1) <
+                0.08); // of 60 strata
     free_found(&f);
 }
 
@@ -384,6 +385,40 @@ static void spreads_runs_as_sensitivities_say(void **state)
 }
 
 // ---- words ------------------------------------------------------------------------------------
+
+// Halves of a sweep become one, in which the recorded runs are those of both.
+static void merges_shards_into_one(void **state)
+{
+    (void)state;
+    static const char *const parts[] = {"sweep_half_1.db", "sweep_half_2.db"},
+                             *all = "sweep_all.db";
+    const char *vary = "m0=60:160:1";
+    tr_error err = {0};
+    tr_model *model = tr_model_read(bicycle_file, &err);
+    tr_sweep_options o = tr_sweep_defaults();
+    tr_sweep_summary summary;
+    remove(parts[0]), remove(parts[1]), remove(all);
+    o.vary = &vary, o.vary_count = 1, o.record = 10, o.shards = 2;
+    o.method = "rk4", o.step = 0.01, o.end = 0.1, o.every = 0.05;
+    for (o.shard = 0; o.shard < 2; o.shard++) {
+        o.output = parts[o.shard];
+        tr_sweep(model, NULL, &o, &summary, &err);
+        if (err.status && strstr(err.text, "SQLite")) skip();
+        assert_int_equal(err.status, TR_OK);
+        assert_int_equal(summary.done, summary.runs);
+        assert_true(summary.runs > 0 && summary.runs < 101);
+    }
+    assert_true(tr_sweep_merge(parts, 2, all, &summary, &err));
+    assert_int_equal(summary.runs, 101);
+    assert_int_equal(summary.done, 101);
+    size_t runs[4], count;
+    assert_true(tr_sweep_recorded(all, runs, 4, &count, &err));
+    assert_int_equal(count, 11);
+    for (size_t i = 0; i < 4; i++) assert_int_equal(runs[i], 10 * i);
+    assert_false(tr_sweep_merge(parts, 2, "no/where.db", NULL, &err));
+    remove(parts[0]), remove(parts[1]), remove(all);
+    tr_model_free(model);
+}
 
 static void refuses_with_words(void **state)
 {
@@ -439,6 +474,7 @@ int main(void)
         cmocka_unit_test(keeps_failures_as_rows),
         cmocka_unit_test(spreads_the_weave_as_its_slope_says),
         cmocka_unit_test(spreads_runs_as_sensitivities_say),
+        cmocka_unit_test(merges_shards_into_one),
         cmocka_unit_test(refuses_with_words),
     };
     make_folder(folder, sizeof folder);

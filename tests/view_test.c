@@ -423,7 +423,7 @@ static Written write_page(const Report *report)
     Written w = {0};
     size_t size = 0;
     FILE *to = open_memstream(&w.page, &size);
-    if (!tr_page_write(text_of(PAGE), report, 1, to, &err)) fail_msg("%s", err.text);
+    if (!tr_page_write(text_of(PAGE), report, 1, NULL, to, &err)) fail_msg("%s", err.text);
     fclose(to);
     w.report = element(w.page, "report");
     w.columns = element(w.page, "columns");
@@ -780,7 +780,7 @@ static void assert_refused(tr_system *system, const char *csv, const char *page,
     size_t size = 0;
     FILE *to = open_memstream(&text, &size);
     const Report report = {.system = system, .run = run};
-    assert_false(tr_page_write(text_of(page), &report, 1, to, &err));
+    assert_false(tr_page_write(text_of(page), &report, 1, NULL, to, &err));
     fclose(to);
     free(text);
     assert_int_equal(err.status, TR_INVALID);

@@ -828,6 +828,9 @@ typedef struct tr_sweep_summary {
 // filled in also when it fails.
 bool tr_sweep(const tr_model *model, const tr_derive_options *derive,
               const tr_sweep_options *options, tr_sweep_summary *summary, tr_error *err);
+// Runs of a database whose rows are kept: how many there are, and the numbers of the first `most`.
+// "sweep.db:17" stands for a recorded file wherever runs are read.
+bool tr_sweep_recorded(const char *path, size_t *runs, size_t most, size_t *count, tr_error *err);
 // Databases of one sweep as one, which is made, or gone on with: its shards, say. The summary tells
 // what it has then, whoever made it.
 bool tr_sweep_merge(const char *const *parts, size_t count, const char *output,
@@ -1307,6 +1310,9 @@ typedef struct tr_view_options {
     // The equations of the first run's model, as tr_equations_text writes them in html, or words
     // that say why there are none; NULL: the page does not speak of them
     const char *equations;
+    // A database of a sweep, of which the runs are: the page shows one of them at a time, and all
+    // runs of the sweep as points and lines. NULL: none
+    const char *sweep;
 } tr_view_options;
 void tr_view_fill(tr_view_options *options, size_t size);
 // The page of the library; the run and the output must be given.

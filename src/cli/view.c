@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { MOST_SHOWN = 40, MOST_NAME = 4200 }; // runs of a sweep on a page; [bytes]
+
 static void print_size(const char *path, size_t bytes)
 {
     if (bytes < 1000000)
@@ -62,26 +64,48 @@ static tr_system *system_of(const Options *options, const char *run, char **equa
 }
 
 static int write_report(const Options *options, const tr_view_run *runs, size_t count,
-                        const char *equations)
+                        const char *sweep, const char *equations)
 {
     tr_error err = {0};
     tr_view_summary summary = {0};
     tr_view_options how = tr_view_defaults();
     how.run = runs[0].run, how.output = options->output, how.page = options->page;
     how.others = runs + 1, how.other_count = count - 1;
-    how.equations = equations;
+    how.equations = equations, how.sweep = sweep;
     if (!tr_view(runs[0].system, &how, &summary, &err))
         return cli_complain(err.status == TR_INVALID && count == 1 ? how.run : NULL, &err);
     cli_print_report(options, &how, &summary);
     return 0;
 }
 
-int cli_view(const Verb *verb, const Options *options)
+// Of a database those runs that it has rows of, as many as a page takes: "sweep.db:17"
+static int take_recorded(Options *options, char (*names)[MOST_NAME])
 {
-    if (!options->output) {
-        cli_say("trundle: where to? usage: trundle %s\n", verb->usage);
+    size_t runs[MOST_SHOWN], count;
+    tr_error err = {0};
+    const char *file = options->runs.word[0];
+    if (!tr_sweep_recorded(file, runs, MOST_SHOWN, &count, &err)) return cli_complain(NULL, &err);
+    if (!count) {
+        cli_say(
+            "trundle: '%s' has no rows of runs to show: sweep with --record K, for those of every "
+            "K-th\n",
+            file);
         return TR_USAGE;
     }
+    if (count > MOST_SHOWN && !options->quiet)
+        cli_say("warning: the page shows the first %d of %zu runs that have rows\n", MOST_SHOWN,
+                count);
+    for (options->runs.count = 0;
+         options->runs.count < count && options->runs.count < MOST_SHOWN;) {
+        const size_t i = options->runs.count++;
+        snprintf(names[i], MOST_NAME, "%s:%zu", file, runs[i]);
+        options->runs.word[i] = names[i];
+    }
+    return 0;
+}
+
+static int view(const Options *options, const char *sweep)
+{
     int status = 0;
     tr_view_run runs[MAX_WORDS] = {0};
     const size_t count = options->runs.count;
@@ -91,8 +115,23 @@ int cli_view(const Verb *verb, const Options *options)
         runs[made].run = options->runs.word[made];
         runs[made].system = system_of(options, runs[made].run, &equations, &status);
     }
-    if (!status) status = write_report(options, runs, count, equations);
+    if (!status) status = write_report(options, runs, count, sweep, equations);
     tr_text_free(equations);
     for (size_t i = 0; i < made; i++) tr_system_free((tr_system *)(uintptr_t)runs[i].system);
     return status;
+}
+
+int cli_view(const Verb *verb, const Options *options)
+{
+    static Options all;
+    static char names[MOST_SHOWN][MOST_NAME];
+    if (!options->output) {
+        cli_say("trundle: where to? usage: trundle %s\n", verb->usage);
+        return TR_USAGE;
+    }
+    all = *options;
+    const char *first = options->runs.word[0];
+    const char *sweep = options->runs.count == 1 && cli_ends_with(first, ".db") ? first : NULL;
+    const int status = sweep ? take_recorded(&all, names) : 0;
+    return status ? status : view(&all, sweep);
 }

@@ -44,7 +44,7 @@ static const Buffer *file_called(const Folder *sources, const char *name, size_t
 }
 
 // A file with those that it includes in their places
-static void insert(const Folder *sources, const Buffer *file, Buffer *out, int depth)
+static void insert_included(const Folder *sources, const Buffer *file, Buffer *out, int depth)
 {
     static const char words[] = "#include \"";
     const char *at = file->at, *end = at + file->length;
@@ -58,7 +58,7 @@ static void insert(const Folder *sources, const Buffer *file, Buffer *out, int d
             other = quote ? file_called(sources, name, (size_t)(quote - name)) : NULL;
         }
         if (other)
-            insert(sources, other, out, depth + 1);
+            insert_included(sources, other, out, depth + 1);
         else
             tr_buffer_add(out, at, length);
         at += length;
@@ -147,7 +147,7 @@ char *tr_fmu_compile(const Folder *sources, const char *main, size_t *length, tr
     Temporary source = {0}, library = {0};
     Buffer whole = {0};
     char *bytes = NULL;
-    if (file) insert(sources, file, &whole, 0);
+    if (file) insert_included(sources, file, &whole, 0);
     if (!file || whole.failed) tr_fail_memory(err);
     if (!has_failed(err) && make_file(&source, &whole, err) && make_file(&library, NULL, err) &&
         compile(source.path, library.path, err))

@@ -6,6 +6,7 @@
 #include "plan/covariance.h"
 #include "sim/filter.h"
 #include "sim/sample.h"
+#include "sim/swept.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -32,6 +33,7 @@ char *tr_certificate_read(const char *run, Text *text, tr_error *err)
     struct stat info;
     char *bytes = NULL;
     *text = (Text){0};
+    if (tr_is_swept(run)) return tr_swept_certificate(run, text, err);
     tr_certificate_path(run, &path);
     if (path.failed)
         tr_fail_memory(err);

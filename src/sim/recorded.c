@@ -3,6 +3,7 @@
 
 #include "base/file.h"
 #include "sim/certificate.h"
+#include "sim/swept.h"
 
 #include <stdlib.h>
 
@@ -22,7 +23,9 @@ bool tr_recorded_read(Recorded *run, const char *path, tr_error *err)
 {
     *run = (Recorded){0};
     size_t length = 0;
-    char *text = has_failed(err) ? NULL : tr_file_read(path, MOST_BYTES, &length, err);
+    char *text = has_failed(err)     ? NULL
+                 : tr_is_swept(path) ? tr_swept_rows(path, &length, err)
+                                     : tr_file_read(path, MOST_BYTES, &length, err);
     if (!text) return false;
     read_certificate(run, path, text, length);
     if (run->doubt.status == TR_NO_MEMORY) tr_fail_memory(err);

@@ -77,7 +77,7 @@ static bool compare_settings(const Merge *m, tr_error *err)
     Query *q = tr_query_new(m->all,
                             "SELECT name, a.value, b.value FROM main.settings a "
                             "JOIN part.settings b USING (name) WHERE a.value IS NOT b.value AND "
-                            "name <> 'trundle' AND (name <> 'model text' OR "
+                            "name NOT IN ('trundle', 'origin') AND (name <> 'model text' OR "
                             "(SELECT value = '' FROM main.settings WHERE name = 'model'))",
                             err);
     if (tr_query_step(q, err)) {

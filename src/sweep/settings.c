@@ -2,6 +2,7 @@
 #include "sweep/settings.h"
 
 #include "base/error.h"
+#include "sim/certificate.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -72,6 +73,29 @@ static void add_source(const Sweep *s, SweepSettings *settings, tr_error *err)
     add_buffer(settings, "with", &with, err);
 }
 
+// How a run that is recorded was made, as certificates say it; its own numbers come to that.
+static void add_origin(const Sweep *s, SweepSettings *settings, tr_error *err)
+{
+    Json j = {0};
+    tr_json_open(&j, NULL, '{');
+    tr_describe_case(&j, s->system);
+    tr_json_text(&j, "model_sha256", s->system->source.sha256);
+    tr_json_open(&j, "varied", '[');
+    for (uint32_t i = 0; i < s->design.count; i++) tr_json_text(&j, NULL, s->names[i]);
+    tr_json_close(&j, ']');
+    tr_json_open(&j, "kept", '[');
+    for (uint32_t i = 0; i < s->keep.count; i++) tr_json_text(&j, NULL, s->names[kept_at(s) + i]);
+    tr_json_close(&j, ']');
+    tr_json_open(&j, "parameters", '[');
+    for (uint32_t i = 0; i < s->design.count; i++)
+        if (s->system->inputs[s->design.varied[i].input].kind == TR_PARAMETER)
+            tr_json_text(&j, NULL, s->design.varied[i].name);
+    tr_json_close(&j, ']');
+    tr_json_close(&j, '}');
+    add_buffer(settings, "origin", &j.text, err);
+    if (!has_failed(err)) settings->at[settings->count - 1].is_told_alone = true;
+}
+
 static void add_options(const Sweep *s, SweepSettings *settings, tr_error *err)
 {
     const tr_sweep_options *o = s->options;
@@ -103,6 +127,7 @@ bool tr_sweep_settings(const Sweep *s, SweepSettings *settings, tr_error *err)
     add_text(settings, "model", s->system->source.sha256, err);
     add_source(s, settings, err);
     add_options(s, settings, err);
+    add_origin(s, settings, err);
     add_text(settings, "format", "1", err);
     add_text(settings, "trundle", tr_version(), err);
     if (!has_failed(err)) settings->at[settings->count - 1].is_told_alone = true;

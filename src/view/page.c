@@ -8,8 +8,9 @@
 //   heights   where there are terrains: their nodes, one terrain after the other, as the frames
 //   meshes    where there are any: of each its points, 4 bytes a number, then its corners
 //   equations where they are given: a document or words, as base64
+//   sweep     of a sweep: JSON, its runs as lists of numbers (view/swept_runs.c)
 //
-// and the same for each further run, as report-1, columns-1 and so on.
+// and the same, but for the last, for each further run, as report-1, columns-1 and so on.
 // Whatever a name is, it cannot end its element: the JSON holds no <, > or &.
 #include "view/page.h"
 
@@ -513,7 +514,7 @@ static void free_parts(Part *parts, const Report *reports, size_t count)
 
 static void open_element(const char *id, size_t which, FILE *to)
 {
-    const bool is_json = strcmp(id, "report") == 0;
+    const bool is_json = strcmp(id, "report") == 0 || strcmp(id, "sweep") == 0;
     fprintf(to, "%s<script type=\"application/%s\" id=\"%s", is_json && !which ? "" : "\n",
             is_json ? "json" : "octet-stream", id);
     if (which) fprintf(to, "-%zu", which);
@@ -557,7 +558,8 @@ static void write_part(const Part *part, const Report *report, size_t which, FIL
     }
 }
 
-bool tr_page_write(Text page, const Report *reports, size_t count, FILE *to, tr_error *err)
+bool tr_page_write(Text page, const Report *reports, size_t count, const Buffer *sweep, FILE *to,
+                   tr_error *err)
 {
     const char *mark = find_mark(page);
     if (!mark) tr_fail(err, TR_INVALID, (Place){0}, "the page has no mark " TR_PAGE_MARK);
@@ -575,6 +577,11 @@ bool tr_page_write(Text page, const Report *reports, size_t count, FILE *to, tr_
         const char *rest = mark + strlen(TR_PAGE_MARK);
         fwrite(page.at, 1, (size_t)(mark - page.at), to);
         for (size_t i = 0; i < count; i++) write_part(&parts[i], &reports[i], i, to, err);
+        if (sweep && sweep->length) {
+            open_element("sweep", 0, to);
+            write_escaped(sweep, to);
+            close_element(to);
+        }
         fwrite(rest, 1, (size_t)(page.at + page.length - rest), to);
     }
     free_parts(parts, reports, count);

@@ -18,8 +18,10 @@ typedef struct Report {
     const char *equations; // html, or words; may be NULL
 } Report;
 
-// Writes the page with the reports in the place of its mark, the first one leading. Errors of
-// writing are left in the stream.
-bool tr_page_write(Text page, const Report *reports, size_t count, FILE *to, tr_error *err);
+// Writes the page with the reports in the place of its mark, the first one leading, and with
+// `sweep`, JSON of all runs of a sweep that these are of, or nothing. Errors of writing are left in
+// the stream.
+bool tr_page_write(Text page, const Report *reports, size_t count, const Buffer *sweep, FILE *to,
+                   tr_error *err);
 
 #endif

@@ -9,6 +9,7 @@
 #include "sim/recorded.h"
 #include "view/embedded.h"
 #include "view/label.h"
+#include "view/swept_runs.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -189,13 +190,16 @@ bool tr_view_check(const tr_view_options *options, tr_error *err)
     return !has_failed(err);
 }
 
-static void write_reports(Text page, const Report *reports, size_t count, const char *output,
+static void write_reports(Text page, const Report *reports, size_t count, const tr_view_options *o,
                           tr_view_summary *summary, tr_error *err)
 {
-    OutFile *file = tr_file_create(output, err);
-    if (!file) return;
-    FILE *to = tr_file_stream(file);
-    tr_page_write(page, reports, count, to, err);
+    Json sweep = {0};
+    if (o->sweep) tr_describe_swept_runs(&sweep, o, err);
+    OutFile *file = tr_file_create(o->output, err);
+    FILE *to = file ? tr_file_stream(file) : NULL;
+    if (to) tr_page_write(page, reports, count, &sweep.text, to, err);
+    tr_buffer_free(&sweep.text);
+    if (!to) return;
     const long bytes = ftell(to); // -1 of a pipe
     summary->rows = reports[0].run->rows;
     summary->bytes = bytes > 0 ? (size_t)bytes : 0;
@@ -217,7 +221,7 @@ bool tr_view_write(const Report *reports, size_t count, const tr_view_options *o
         if (is_about_another(reports[i].certificate, reports[i].system, err))
             summary->is_other_model = true;
     }
-    if (!has_failed(err)) write_reports(page, reports, count, options->output, summary, err);
+    if (!has_failed(err)) write_reports(page, reports, count, options, summary, err);
     free(bytes);
     return !has_failed(err);
 }

@@ -24,6 +24,7 @@ import { useEquations } from "./equations.mjs";
 import { soundModels, useLooks } from "./looks.mjs";
 import { useLoops } from "./loops.mjs";
 import { useSpreads } from "./spreads.mjs";
+import { useSweeps } from "./swept.mjs";
 import { useTerrain } from "./terrain.mjs";
 
 const HOSTILE = "</script><script>alert(1)</script>";
@@ -669,6 +670,7 @@ async function main() {
     await useTerrain(all, browser, eyes, reports);
     await useSpreads(all, browser, eyes, reports);
     await useEquations(all, browser, reports);
+    await useSweeps(all, browser, reports);
     await rendersAll(all, browser, eyes, reports);
     await browser.close();
     console.log(all.failures ? `${all.failures} failed` : "all passed");

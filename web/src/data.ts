@@ -133,8 +133,14 @@ function readRun(suffix: string): Run {
     };
 }
 
-// The first one leads: its scene, its columns, its certificate.
-export function readRuns(): Run[] {
+// The first one leads: its scene, its columns, its certificate. Of a sweep there is one alone, by its
+// place in the page, and the equations are those of the first.
+export function readRuns(only: number | null): Run[] {
+    if (only !== null) {
+        const run = readRun(only ? `-${only}` : "");
+        if (only) run.equations = document.getElementById("equations") && take("equations");
+        return [run];
+    }
     const runs = [readRun("")];
     for (let k = 1; document.getElementById(`report-${k}`); k++) runs.push(readRun(`-${k}`));
     return runs;

@@ -13,6 +13,7 @@ import { fillNotes } from "./notes";
 import { Player } from "./player";
 import { Plots } from "./plots";
 import { Stage } from "./stage";
+import { readSweep, shownIndex, Swept } from "./swept";
 import { Tabs } from "./tabs";
 import { startTheme } from "./theme";
 import { Transport } from "./transport";
@@ -126,20 +127,27 @@ function fillNumbers({ report }: Run, player: Player): void {
 }
 
 function start(): void {
-    const runs = readRuns();
+    const sweep = readSweep();
+    const runs = readRuns(sweep && shownIndex(sweep));
     const [run] = runs;
     const player = new Player(runs.map(({ time }) => time));
     const motion = new Motion(run);
     let stage: Stage | null = null;
     let plots: Plots | null = null;
+    const swept = new Swept(sweep);
     startTheme(() => {
         stage?.recolour();
         plots?.rebuild();
+        swept.draw();
     });
     fillHeader(run);
     fillNumbers(run, player);
     const equations = new Equations(run);
-    const tabs = new Tabs(find("tabs"), (id) => id === "panel-equations" && equations.fill());
+    const tabs = new Tabs(find("tabs"), (id) => {
+        if (id === "panel-equations") equations.fill();
+        if (id === "panel-sweep") swept.draw();
+    });
+    if (sweep) tabs.open("tab-sweep");
     find("summary").addEventListener("click", () => tabs.open("tab-certificate"));
     const transport = new Transport(player, run.report.certificate);
     stage = makeStage(runs, motion);

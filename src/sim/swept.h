@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// A run of a sweep that was recorded, in place of a file: "sweep.db:17" is the one of this number.
+// Its rows are those of the database, and its certificate says how it was made.
+#ifndef TR_SIM_SWEPT_H
+#define TR_SIM_SWEPT_H
+
+#include "base/error.h"
+
+bool tr_is_swept(const char *path);
+// As a .csv file has them; NULL and an error where there are none.
+char *tr_swept_rows(const char *path, size_t *length, tr_error *err);
+// The case and the settings, with those of the run; NULL and an error.
+char *tr_swept_certificate(const char *path, Text *text, tr_error *err);
+
+#endif
