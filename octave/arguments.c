@@ -62,7 +62,7 @@ static const mxArray *take_matrix(const mxArray *array, const char *what)
     return array;
 }
 
-static char *print(const char *format, ...)
+char *print(const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
@@ -171,7 +171,8 @@ static const char *take_joined(const mxArray *array, const char *what)
 static bool is_among(const char *word, const char *list)
 {
     const size_t length = strlen(word);
-    for (const char *at = strstr(list, word); length && at; at = strstr(at + 1, word))
+    if (!length || strchr(word, ' ')) return false;
+    for (const char *at = strstr(list, word); at; at = strstr(at + 1, word))
         if ((at == list || at[-1] == ' ') && (at[length] == ' ' || !at[length])) return true;
     return false;
 }

@@ -96,6 +96,8 @@ typedef struct Options {
 
 // Ends the call with an error that has this text.
 void give_up(const char *format, ...) TRUNDLE_PRINTF;
+// A text in memory of the interpreter
+char *print(const char *format, ...) __attribute__((format(printf, 1, 2)));
 // A text; `what` says in errors what it is.
 const char *take_text(const mxArray *array, const char *what);
 double take_number(const mxArray *array, const char *what);

@@ -416,8 +416,7 @@ static double *instant(Call *c, const Pairs *changes)
 // eval(OUTPUTS, CHANGES): a struct with a matrix for each output, at the initial state, changed
 static void eval(Call *c)
 {
-    char *list = mxCalloc(1000, 1);
-    snprintf(list, 1000, "%s", take_text(c->in_count ? c->in[0] : NULL, "the list of outputs"));
+    char *list = print("%s", take_text(c->in_count ? c->in[0] : NULL, "the list of outputs"));
     const Pairs changes = c->in_count > 1 ? take_pairs(c->in[1], "changes") : (Pairs){NULL, 0};
     if (c->in_count > 2) give_up("eval takes a list of outputs, and changes");
     const tr_system *system = c->handle->model->system;
@@ -717,11 +716,9 @@ static void lqr(Call *c)
 {
     c->o = take_options(c->in, c->in_count, "inputs q r step");
     tr_lqr_options how = tr_lqr_defaults();
-    char *list = mxCalloc(1000, 1);
-    for (size_t i = 0; i < c->o.inputs.count; i++) {
-        const size_t used = strlen(list);
-        snprintf(list + used, 1000 - used, "%s%s", i ? "," : "", c->o.inputs.word[i]);
-    }
+    const char *list = "";
+    for (size_t i = 0; i < c->o.inputs.count; i++)
+        list = print("%s%s%s", list, i ? "," : "", c->o.inputs.word[i]);
     how.inputs = list, how.q = c->o.q, how.r = c->o.r;
     take_over(&how.step, c->o.step);
     const tr_lqr *l = tr_lqr_design(c->handle->model->system, &how, &c->err);
@@ -755,10 +752,12 @@ static double *poses(Call *c, tr_settle *settle, size_t rows, size_t width)
     const double *at = c->o.at ? mxGetPr(c->o.at) : NULL;
     double *values = mxCalloc(rows * columns + 1, sizeof *values);
     double *held = mxCalloc(width + 1, sizeof *held);
-    for (size_t i = 0; i < rows && !c->err.status; i++) {
+    listen();
+    for (size_t i = 0; i < rows && !c->err.status && go_on(NULL, 0, 0); i++) {
         for (size_t k = 0; k < width; k++) held[k] = at[k * rows + i];
         tr_settle_pose(settle, at ? held : NULL, values + i * columns, &c->err);
     }
+    stop_listening(c);
     return values;
 }
 

@@ -69,6 +69,11 @@ err_has "'birds.db' is a database of something else"
 run 4 sweep --merge part2.db nothing.db -o mixed.db
 err_has "cannot read 'nothing.db'"
 check test ! -e nothing.db
+echo "not a database at all" >words.db
+run 4 sweep --merge part2.db words.db -o mixed.db
+err_has "'words.db' is no database, or it is damaged"
+sqlite3 part3.db ANALYZE # tables of SQLite's own
+run 0 sweep --merge part3.db -o looked_at.db -q
 run 2 sweep --merge part2.db part3.db -o part2.db
 err_has 'would be overwritten'
 

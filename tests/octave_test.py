@@ -188,6 +188,7 @@ d = trundle(fullfile(root, 'models', 'robot_differential.yaml'), 'case', 'log');
 f = d.fit('data', fullfile(root, 'models', 'robot_differential_seen.csv'), 'free', 'R,b');
 must(numel(f.value) == 2 && all(f.sd > 0) && isequal(size(f.covariance), [2 2]), 'fit');
 printf('%s\n', num2hex(f.value(1)));
+must(isfield(q.eval([repmat('M ', 1, 700) 'kinetic']), 'kinetic'), 'a long list');
 t = q.equations('show', 'M', 'language', 'latex'); must(~isempty(strfind(t, '\cos')), 'equations');
 must(~isempty(strfind(q.text('check'), 'degrees of freedom')), 'check');
 must(isstruct(jsondecode(q.text('eval', 'json', true))), 'eval');
@@ -208,6 +209,7 @@ calls = {
   @() trundle(b, 'case', 'trun'), 'turn';
   @() trundle(b, 'csae', 'turn'), 'is ''case'' meant';
   @() trundle(b, 'case'), 'names and values';
+  @() trundle(b, 'case set', 'turn'), 'no option';
   @() trundle(b, 'case', 1), 'text';
   @() trundle(b, 'set', {'speed0'}), 'struct, or a cell';
   @() trundle(b, 'set', {1, 2}), 'text';

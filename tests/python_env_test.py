@@ -108,6 +108,19 @@ class Environments(unittest.TestCase):
         with self.assertRaisesRegex(trundle.UsageError, "reset"):
             one.step([0])
 
+    def test_reward_that_is_none(self):
+        """A formula without a value is no failure, in one and in many."""
+        how = dict(act="push", observe=["z"], reward="sqrt(z - 0.9)", every=0.1, step=0.01)
+        model = trundle.parse(FALLING)
+        one, many = env.Env(model, **how), env.VectorEnv(model, 2, **how)
+        one.reset(seed=1), many.reset(seed=1)
+        for _ in range(4):
+            _, reward, ended, _, _ = one.step([-2])
+            _, rewards, ends, _, _ = many.step(np.full((2, 1), -2.0))
+            np.testing.assert_array_equal(rewards, [reward] * 2)
+            self.assertEqual((ended, list(ends)), (False, [False] * 2))
+        self.assertTrue(np.isnan(reward))
+
     def test_spaces(self):
         one, many = env.Env(MODEL, **HOW), env.VectorEnv(MODEL, 4, **HOW)
         self.assertEqual((one.action_space.shape, one.observation_space.shape), ((1,), (5,)))
@@ -152,6 +165,13 @@ class Environments(unittest.TestCase):
 
 
 class Batches(unittest.TestCase):
+    def test_many_refused(self):
+        many = env.VectorEnv(MODEL, 3, **HOW)
+        self.assertIn("push", repr(many.batch.u))
+        for words, given in (("one for each of 3, not 2", dict(seed=[1, 2])), ("no options", dict(options={"m": 1}))):
+            with self.assertRaisesRegex(trundle.UsageError, words):
+                many.reset(**given)
+
     def test_steps_apart(self):
         """Runs that began anew go on from there, and the others from where they are."""
         model = trundle.load(MODEL, case="free")

@@ -140,6 +140,46 @@ class Errors(unittest.TestCase):
         self.check(TypeError, "", trundle.load, b"bytes")
         self.check(TypeError, "", trundle.load, 3)
 
+    def test_with(self):
+        """What is wrong in a file `with_` is told with its name and its own lines."""
+        with tempfile.TemporaryDirectory() as folder:
+            paths = [os.path.join(folder, name) for name in ("good.yaml", "bad.yaml")]
+            for path, key in zip(paths, ("set", "sett")):
+                with open(path, "w", encoding="utf-8") as file:
+                    file.write(f"\n{key}: {{l: 1}}\n")
+            error = self.check(trundle.InvalidModel, "sett", trundle.parse, PENDULUM, with_=paths)
+            self.assertEqual((error.file, error.line, error.column), (paths[1], 2, 1))
+
+    def test_types(self):
+        """Values of other types are refused with the name of what they were for, whoever makes them."""
+        m = trundle.parse(PENDULUM)
+
+        class Odd(dict):
+            def items(self):
+                return [["l", 1]]
+
+        self.check(TypeError, "set: a dict of names", trundle._trundle.System, m._source, {"set": Odd(l=1)})
+        self.check(ValueError, "set: '\\ud800' has characters", trundle.parse, PENDULUM, set={"l": "\ud800"})
+        self.check(ValueError, "method: ", m.simulate, method="\udc80")
+        self.check(ValueError, "characters that are no", trundle.load, "a\udc80")
+        self.check(ValueError, "order: a count", trundle.parse, PENDULUM, order=-1)
+        self.check(ValueError, "most_steps: a count", m.simulate, most_steps=10 ** 30)
+        self.check(TypeError, "outputs: a dict", trundle.parse, PENDULUM, outputs=["a"])
+        self.check(TypeError, "not NoneType", trundle.parse, None)
+        self.check(TypeError, "hold", m.steady, hold=[None])
+        self.check(TypeError, "match", m.fit, {"t": [0, 1], "a": [0, 1]}, "l", match=[None])
+        self.check(TypeError, "a recording is", m.fit, None, "l")
+        self.check(ValueError, "'a' has 1", m.fit, {"t": [0, 1], "a": [1]}, "l")
+        self.check(trundle.UsageError, "no input or joint", m.lqr, None)
+        self.check(TypeError, "dict", m.batch, 3, set=[1])
+        self.check(TypeError, "integer", m.batch, "3")
+        self.assertEqual(trundle.parse(PENDULUM, with_=None, allowed="/tmp")._how["allowed"], ["/tmp"])
+        s = m.open()
+        self.check(TypeError, "a name is a text", s.set, 3, 1)
+        self.check(KeyError, "did you mean 'a'", lambda: s["aa"])
+        settler = trundle.load(model_path("car_on_hills")).settler(["chassis.x"])
+        self.assertIsNone(settler._settle.state())
+
     def test_run_that_fails(self):
         m = trundle.load(model_path("parallelogram"), case="over")
         with self.assertRaises(trundle.Failed) as caught:
@@ -159,7 +199,8 @@ class Results(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "run.csv")
             subprocess.run([TRUNDLE, "simulate", model_path("bicycle"), "--case", "turn", "--end",
-                            "1", "-o", path, "-q"], check=True)
+                            "1", "-o", path, "-q"], check=True,
+                           env={k: v for k, v in os.environ.items() if k != "LD_PRELOAD"})
             with open(path, newline="", encoding="utf-8") as file:
                 rows = list(csv.reader(file))
             r = bicycle().simulate(end=1, warn=False)
@@ -361,6 +402,13 @@ class Batches(unittest.TestCase):
         with self.assertRaises(ValueError):
             b.read(["a"], out=out)
         r = m.simulate(end=1)
+        odd = numpy.frombuffer(bytearray(8 * 16 + 1), offset=1, dtype=float)  # beside words
+        b.set("push", odd[:8])
+        with self.assertRaisesRegex(ValueError, "middle of a word"):
+            b.read(["a", "t"], out=odd)
+        f = m.function("vdot")
+        f.many(numpy.frombuffer(bytearray(8 * len(f.inputs) + 1), offset=1, dtype=float))
+        r = m.simulate(end=1, most_steps=numpy.int64(100000))
         self.assertIsInstance(r["a"], numpy.ndarray)
         self.assertFalse(r["a"].flags.owndata)  # uncopied
         self.assertEqual(r.array.shape, (len(r), len(r.columns)))
@@ -416,7 +464,8 @@ class Studies(unittest.TestCase):
     def test_fit(self):
         m = trundle.parse(PENDULUM)
         data = m.variant(set={"l": 0.7}).simulate(end=2, every=0.1)
-        f = m.fit({"t": data.t, "a": data["a"]}, "l")
+        ticks = []
+        f = m.fit({"t": data.t, "a": data["a"]}, "l", progress=lambda *at: ticks.append(at))
         self.assertAlmostEqual(f["l"], 0.7, 6)
         self.assertIn("l", f.fragment)
         self.assertEqual(len(f.points), len(data))
@@ -534,8 +583,9 @@ class Interrupts(unittest.TestCase):
         def simulate():
             m.simulate(end=2000, method="rk4", step=1e-5, warn=False)
 
+        settler = trundle.load(model_path("car_on_hills")).settler(["chassis.x"])
         for call in (simulate, lambda: s.advance(3000), lambda: b.advance(3000),
-                     lambda: many.advance(3000)):
+                     lambda: many.advance(3000), lambda: settler.poses([0.1] * 10 ** 6)):
             timer = threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT))
             timer.start()
             start = time.monotonic()
@@ -546,6 +596,21 @@ class Interrupts(unittest.TestCase):
         s.step(0.001)  # goes on
         b.advance(max(plain(b["t"])))
         self.assertIsNone(getattr(caught.exception, "result", None))
+
+    def test_waiting(self):
+        """A signal ends a call that waits for another thread's."""
+        s = bicycle().open(method="rk4", step=1e-5)
+        other = threading.Thread(target=s.advance, args=(4,))
+        other.start()
+        timer = threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT))
+        timer.start()
+        with self.assertRaises(KeyboardInterrupt):
+            while other.is_alive():
+                s.t
+                time.sleep(0.01)
+        self.assertTrue(other.is_alive())
+        other.join()
+        self.assertEqual(s.t, 4)
 
     def test_others_go_on(self):
         """Another thread of Python counts while a long call is made."""

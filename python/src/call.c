@@ -36,9 +36,11 @@ bool lock_take(Lock *lock)
         PyErr_SetString(PyExc_RuntimeError, "a callback cannot use what it is called from");
         return false;
     }
-    if (PyThread_acquire_lock(lock->lock, NOWAIT_LOCK) != PY_LOCK_ACQUIRED) {
+    PyLockStatus got = PyThread_acquire_lock_timed(lock->lock, 0, 0);
+    while (got != PY_LOCK_ACQUIRED) {
+        if (PyErr_CheckSignals() < 0) return false;
         Py_BEGIN_ALLOW_THREADS
-        PyThread_acquire_lock(lock->lock, WAIT_LOCK);
+        got = PyThread_acquire_lock_timed(lock->lock, (PY_TIMEOUT_T)(1e6 * between), 1);
         Py_END_ALLOW_THREADS
     }
     lock->owner = me;

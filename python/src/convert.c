@@ -25,15 +25,32 @@ void kept_free(Kept *kept)
 
 // ---- texts and numbers ---------------------------------------------------------------------
 
+static const char *utf8_of(PyObject *text, Py_ssize_t *size)
+{
+    const char *at = PyUnicode_AsUTF8AndSize(text, size);
+    if (!at && PyErr_ExceptionMatches(PyExc_UnicodeError))
+        PyErr_Format(PyExc_ValueError, "%A has characters that are no Unicode", text);
+    return at;
+}
+
+const char *name_in(PyObject *name)
+{
+    Py_ssize_t size;
+    if (PyUnicode_Check(name)) return utf8_of(name, &size);
+    PyErr_Format(PyExc_TypeError, "a name is a text, and %R is none", name);
+    return NULL;
+}
+
 bool take_text(PyObject *from, bool optional, Kept *kept, const char **text)
 {
     *text = NULL;
+    if (!from) return false;
     if (optional && from == Py_None) return true;
     PyObject *path = PyOS_FSPath(from); // of what is a text or a path, no other
     Py_ssize_t size;
     const char *at = NULL;
     if (path && PyUnicode_Check(path))
-        at = PyUnicode_AsUTF8AndSize(path, &size);
+        at = utf8_of(path, &size);
     else if (path)
         PyErr_SetString(PyExc_TypeError, "a text was expected, and these are bytes");
     if (at && strlen(at) != (size_t)size) {
@@ -63,7 +80,8 @@ static bool take_formula(PyObject *from, Kept *kept, const char **text)
     return own != NULL;
 }
 
-static bool take_texts(PyObject *from, Kept *kept, const char *const **texts, size_t *count)
+static bool take_texts(PyObject *from, bool gaps, Kept *kept, const char *const **texts,
+                       size_t *count)
 {
     if (from != Py_None && (PyUnicode_Check(from) || !PySequence_Check(from))) {
         PyErr_SetString(PyExc_TypeError, "a list of texts was expected");
@@ -73,12 +91,24 @@ static bool take_texts(PyObject *from, Kept *kept, const char *const **texts, si
     const char **list = size < 0 ? NULL : keep(kept, (size_t)size * sizeof *list);
     for (Py_ssize_t i = 0; list && i < size; i++) {
         PyObject *item = PySequence_GetItem(from, i);
-        const bool good = item && take_text(item, true, kept, &list[i]);
+        const bool good = item && take_text(item, gaps, kept, &list[i]);
         Py_XDECREF(item);
         if (!good) return false;
     }
     *texts = list, *count = (size_t)size;
     return list != NULL;
+}
+
+// Says of what an exception is, where what was converted does not know.
+static void say_of(const char *what)
+{
+    PyObject *type, *value, *trace;
+    PyErr_Fetch(&type, &value, &trace);
+    PyErr_NormalizeException(&type, &value, &trace);
+    PyErr_Format(type, "%s: %S", what, value);
+    Py_XDECREF(type);
+    Py_XDECREF(value);
+    Py_XDECREF(trace);
 }
 
 static bool take_settings(PyObject *from, Kept *kept, const tr_setting **settings, size_t *count)
@@ -88,9 +118,14 @@ static bool take_settings(PyObject *from, Kept *kept, const tr_setting **setting
     tr_setting *list = size < 0 ? NULL : keep(kept, (size_t)size * sizeof *list);
     bool good = list != NULL;
     for (Py_ssize_t i = 0; good && i < size; i++) {
-        PyObject *item = PyList_GetItem(items, i);
-        good = take_text(PyTuple_GetItem(item, 0), false, kept, &list[i].name) &&
-               take_formula(PyTuple_GetItem(item, 1), kept, &list[i].formula);
+        PyObject *item = PyList_GetItem(items, i), *name = NULL, *value = NULL;
+        good = PyTuple_Check(item) && PyTuple_Size(item) == 2;
+        if (good)
+            name = PyTuple_GetItem(item, 0), value = PyTuple_GetItem(item, 1);
+        else
+            PyErr_SetString(PyExc_TypeError, "a dict of names and values was expected");
+        good = good && take_text(name, false, kept, &list[i].name) &&
+               take_formula(value, kept, &list[i].formula);
     }
     Py_XDECREF(items);
     *settings = list, *count = (size_t)size;
@@ -105,20 +140,33 @@ static bool take_number(PyObject *from, double *value)
     return *value != -1 || !PyErr_Occurred();
 }
 
+static bool take_count(PyObject *from, size_t *value)
+{
+    PyObject *whole = PyNumber_Index(from); // NumPy's, too
+    if (!whole) return false;
+    *value = PyLong_AsSize_t(whole);
+    Py_DECREF(whole);
+    if (!PyErr_Occurred()) return true;
+    if (PyErr_ExceptionMatches(PyExc_OverflowError))
+        PyErr_Format(PyExc_ValueError, "a count was expected, not %S", from);
+    return false;
+}
+
 static bool take_field(PyObject *from, const Field *field, char *options, Kept *kept)
 {
     void *at = options + field->at;
     size_t *count = (size_t *)(void *)(options + field->count_at);
     switch (field->kind) {
     case NUMBER: return take_number(from, at);
-    case COUNT: *(size_t *)at = PyLong_AsSize_t(from); return !PyErr_Occurred();
+    case COUNT: return take_count(from, at);
     case FLAG: {
         const int is = PyObject_IsTrue(from);
         *(bool *)at = is > 0;
         return is >= 0;
     }
     case TEXT: return take_text(from, true, kept, at);
-    case TEXTS: return take_texts(from, kept, at, count);
+    case TEXTS: return take_texts(from, false, kept, at, count);
+    case GAPS: return take_texts(from, true, kept, at, count);
     case SETTINGS: return take_settings(from, kept, at, count);
     }
     return false;
@@ -136,18 +184,6 @@ static void refuse_option(const Field *fields, PyObject *key)
     Py_XDECREF(names);
 }
 
-// Says of which option it was, where a conversion does not know.
-static void name_option(const Field *field)
-{
-    PyObject *type, *value, *trace;
-    PyErr_Fetch(&type, &value, &trace);
-    PyErr_NormalizeException(&type, &value, &trace);
-    PyErr_Format(type, "%s: %S", field->name, value);
-    Py_XDECREF(type);
-    Py_XDECREF(value);
-    Py_XDECREF(trace);
-}
-
 bool take_options(PyObject *from, const Field *fields, void *options, Kept *kept)
 {
     if (!from || from == Py_None) return true;
@@ -159,7 +195,7 @@ bool take_options(PyObject *from, const Field *fields, void *options, Kept *kept
         if (!f->name) return refuse_option(fields, key), false;
         if (take_field(value, f, options, kept)) continue;
         if (PyErr_ExceptionMatches(PyExc_TypeError) || PyErr_ExceptionMatches(PyExc_ValueError))
-            name_option(f);
+            say_of(f->name);
         return false;
     }
     return true;
@@ -172,6 +208,9 @@ static bool is_double(const Py_buffer *view)
     return view->format && view->itemsize == sizeof(double) &&
            strcmp(view->format + strspn(view->format, "@="), "d") == 0;
 }
+
+// Bytes of a file may begin anywhere.
+static bool is_aligned(const void *at) { return (uintptr_t)at % _Alignof(double) == 0; }
 
 static bool copy_doubles(PyObject *from, Doubles *d)
 {
@@ -194,7 +233,7 @@ bool take_doubles(PyObject *from, Doubles *d)
     *d = (Doubles){0};
     if (PyObject_CheckBuffer(from) &&
         PyObject_GetBuffer(from, &d->view, PyBUF_C_CONTIGUOUS | PyBUF_FORMAT) == 0) {
-        if (is_double(&d->view)) {
+        if (is_double(&d->view) && is_aligned(d->view.buf)) {
             d->at = d->view.buf, d->count = (size_t)d->view.len / sizeof(double);
             return true;
         }
@@ -211,8 +250,12 @@ bool take_room(PyObject *from, size_t count, Doubles *d)
     if (PyObject_GetBuffer(from, &d->view, PyBUF_C_CONTIGUOUS | PyBUF_FORMAT | PyBUF_WRITABLE) < 0)
         return false;
     d->at = d->view.buf, d->count = (size_t)d->view.len / sizeof(double);
-    if (is_double(&d->view) && d->count == count) return true;
-    PyErr_Format(PyExc_ValueError, "out: %zu numbers of type float64 were expected", count);
+    const bool fits = is_double(&d->view) && d->count == count;
+    if (fits && is_aligned(d->at)) return true;
+    if (fits)
+        PyErr_SetString(PyExc_ValueError, "out: its numbers begin in the middle of a word");
+    else
+        PyErr_Format(PyExc_ValueError, "out: %zu numbers of type float64 were expected", count);
     doubles_free(d);
     return false;
 }

@@ -33,7 +33,8 @@ typedef struct Kept {
 void *keep(Kept *kept, size_t size); // NULL, and MemoryError
 void kept_free(Kept *kept);
 
-// A text without zeros in it; NULL, and an exception. None is NULL where `optional`.
+// A text without zeros in it; NULL, and an exception. None is NULL where `optional`. `from` may be
+// NULL, with an exception.
 bool take_text(PyObject *from, bool optional, Kept *kept, const char **text);
 
 typedef enum FieldKind {
@@ -42,6 +43,7 @@ typedef enum FieldKind {
     FLAG,     // bool
     TEXT,     // const char *; None is NULL
     TEXTS,    // const char *const *, with their count
+    GAPS,     // the same, where None is NULL
     SETTINGS, // tr_setting *, with their count: a dict of names and formulas or numbers
 } FieldKind;
 
@@ -51,6 +53,8 @@ typedef struct Field {
     FieldKind kind;
     size_t at, count_at; // offsets
 } Field;
+// A name in UTF-8, for as long as it lives; NULL, and an exception where it is no text.
+const char *name_in(PyObject *name);
 // What stands in a dict goes into the options; what does not stays. `fields` ends with {0}.
 bool take_options(PyObject *from, const Field *fields, void *options, Kept *kept);
 
@@ -90,7 +94,8 @@ typedef struct Lock {
 } Lock;
 bool lock_new(Lock *lock);
 void lock_free(Lock *lock);
-bool lock_take(Lock *lock); // false, and RuntimeError, where the same thread has it
+// False, and an exception, where the same thread has it, or a signal came while it waited
+bool lock_take(Lock *lock);
 void lock_give(Lock *lock);
 
 // A call that may take long. The lock of Python is let go at once, or once it has taken a while;

@@ -70,7 +70,7 @@ static PyObject *done(RunObject *self, const tr_error *err)
 static bool set_one(RunObject *self, PyObject *name, double value, tr_error *err)
 {
     const Py_ssize_t at = index_of(self->system->inputs, name);
-    const char *text = at < 0 ? PyUnicode_AsUTF8AndSize(name, NULL) : NULL;
+    const char *text = at < 0 ? name_in(name) : NULL;
     if (at < 0 && !text) return false;
     self->row = NULL;
     if (at >= 0)
@@ -101,7 +101,7 @@ static PyObject *run_get(PyObject *object, PyObject *name)
     RunObject *self = (RunObject *)object;
     double value = 0;
     tr_error err = {0};
-    const char *text = PyUnicode_AsUTF8AndSize(name, NULL);
+    const char *text = name_in(name);
     if (!text || !lock_take(&self->lock)) return NULL;
     tr_run_get(self->run, text, &value, &err);
     lock_give(&self->lock);
@@ -183,7 +183,9 @@ static PyObject *run_item(PyObject *object, PyObject *name)
     RunObject *self = (RunObject *)object;
     const Py_ssize_t at = index_of(self->system->columns, name);
     if (at < 0) {
-        PyErr_SetObject(PyExc_KeyError, name);
+        PyObject *error = PyObject_CallMethod(object, "_missing", "O", name); // of trundle/run.py
+        if (error) PyErr_SetObject(PyExc_KeyError, error);
+        Py_XDECREF(error);
         return NULL;
     }
     if (!lock_take(&self->lock)) return NULL;

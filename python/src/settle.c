@@ -67,11 +67,13 @@ static bool find_poses(SettleObject *self, const Doubles *held, size_t count, do
 {
     bool good = lock_take(&self->lock);
     if (!good) return false;
-    Py_BEGIN_ALLOW_THREADS
+    Call call = {0};
+    call_begin(&call, true);
     for (size_t i = 0; good && i < count; i++)
-        good = tr_settle_pose(self->settle, self->held ? held->at + i * self->held : NULL,
+        good = call_goes_on(&call, (double)i, (double)count) &&
+               tr_settle_pose(self->settle, self->held ? held->at + i * self->held : NULL,
                               out + i * self->columns, err);
-    Py_END_ALLOW_THREADS
+    call_end(&call);
     lock_give(&self->lock);
     return good;
 }
@@ -134,8 +136,9 @@ static PyObject *state(PyObject *object, PyObject *nothing)
     (void)nothing;
     SettleObject *self = (SettleObject *)object;
     if (!lock_take(&self->lock)) return NULL;
-    PyObject *out =
-        numbers_copy(tr_settle_state(self->settle), tr_input_count(self->system->system), VECTOR);
+    const double *in = tr_settle_state(self->settle); // NULL before the first pose
+    PyObject *out = in ? numbers_copy(in, tr_input_count(self->system->system), VECTOR)
+                       : Py_NewRef(Py_None);
     lock_give(&self->lock);
     return out;
 }
@@ -169,7 +172,7 @@ static PyMethodDef methods[] = {
     {"restart", restart, METH_NOARGS, "restart(): the next pose is found from the start"},
     {"has_jumped", has_jumped, METH_NOARGS, "has_jumped() -> bool"},
     {"lifted", lifted, METH_NOARGS, "lifted() -> str"},
-    {"state", state, METH_NOARGS, "state() -> Numbers, all inputs of programs"},
+    {"state", state, METH_NOARGS, "state() -> Numbers, all inputs of programs; None before the first pose"},
     {"text", text, METH_VARARGS, "text(json=False) -> str"},
     {"columns", columns, METH_NOARGS, "columns() -> list of (name, unit)"},
     {0}};

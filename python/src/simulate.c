@@ -24,7 +24,7 @@ static const tr_instant *instant_of(PyObject *self)
 
 static size_t find(PyObject *name, const char *const *names, size_t count, const char *what)
 {
-    const char *text = PyUnicode_AsUTF8AndSize(name, NULL);
+    const char *text = name_in(name);
     const size_t at = text ? tr_find_name(names, count, text) : count;
     if (!text || at < count) return at;
     const char *near = tr_nearest(text, names, count);

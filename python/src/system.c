@@ -17,7 +17,7 @@ const Field derive_fields[] = {{"case", TEXT, AT(case_name)},
                                {"inertias", TEXT, AT(inertias)},
                                {"outputs", SETTINGS, AT(outputs), AT(output_count)},
                                {"with", TEXTS, AT(with), AT(with_count)},
-                               {"with_texts", TEXTS, AT(with_texts), AT(with_count)},
+                               {"with_texts", GAPS, AT(with_texts), AT(with_count)},
                                {"digits", COUNT, AT(digits)},
                                {"name_gravity", COUNT, AT(name_gravity)},
                                {0}};

@@ -296,6 +296,10 @@ class VectorEnv(VectorBase):
 
     def reset(self, *, seed=None, options=None):
         """Other starts: (observations, info). seed: that of the first, or one for each."""
+        if options:
+            raise UsageError("environments side by side take no options: 'start' says what is different")
+        if np.ndim(seed) and len(seed) != self.num_envs:
+            raise UsageError(f"seed: a number, or one for each of {self.num_envs}, not {len(seed)}")
         if seed is not None or self._randoms is None:
             first = number_from(seed) if np.ndim(seed) == 0 else None
             seeds = [first + i for i in range(self.num_envs)] if first is not None else list(seed)
@@ -317,6 +321,8 @@ class VectorEnv(VectorBase):
         self.batch.advance(t)
         now = np.array(self.batch.read(task.columns))
         failed = np.isnan(now[:, seen])
+        if failed.any():  # a reward may be nan, too
+            failed = np.isin(np.arange(self.num_envs), list(self.batch.failures))
         now[failed] = self._now[failed]
         rewards = np.where(failed, task.failure, now[:, seen])
         terminated = failed | (now[:, seen + 1] > 0) if task.ends else failed

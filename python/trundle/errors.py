@@ -16,7 +16,7 @@ class Error(Exception):
     line: int | None = None
     column: int | None = None
     result = None
-    setting = None  # which of `set` it is about, from 0
+    setting = None  # which of `set` it is about, from 0; ("with", k): the k-th of `with_`
 
     def __init__(self, message="", file=None, line=None, column=None):
         self.message, self.file, self.line, self.column = message, file, line, column
@@ -44,7 +44,7 @@ class FileError(Error, OSError):
 
 
 KINDS = {1: Failed, 2: UsageError, 3: InvalidModel, 4: FileError}
-WITH_LINES = 1 << 24  # lines below 0 that the settings have; then those of files `with`
+WITH_LINES = 1 << 24  # settings have lines below 0, and the k-th file `with` lines from k times this on
 
 
 def make(status, message, file, line, column):
@@ -52,10 +52,10 @@ def make(status, message, file, line, column):
     if status == 5:
         return MemoryError(message)
     setting = None
-    if line < 0 and -line < WITH_LINES:  # settings have no lines: they are no part of a file
+    if line < 0:  # settings have no lines: they are no part of a file
         setting, line, file = -line - 1, 0, None
-    elif line < 0:
-        setting, line = ("with", -line // WITH_LINES - 1), -line % WITH_LINES
+    elif line >= WITH_LINES:
+        setting, line = ("with", line // WITH_LINES - 1), line % WITH_LINES
     error = KINDS.get(status, Error)(message, file, line or None, (column or None) if line else None)
     error.setting = setting
     return error

@@ -64,8 +64,10 @@ class LoadedModel:
         self.path = None
         if not isinstance(set or {}, Mapping):
             raise TypeError("set: a dict of names and numbers or formulas was expected")
+        if not isinstance(outputs or {}, Mapping):
+            raise TypeError("outputs: a dict of names and formulas was expected")
         self.case, self.settings = case, dict(set or {})
-        self._how = {"controls": (listed(controls) or "").replace(",", " ").split(), "allowed": [os.fspath(f) for f in allowed],
+        self._how = {"controls": (listed(controls) or "").replace(",", " ").split(), "allowed": [os.fspath(f) for f in _as_list(allowed)],
                      "order": order, "outputs": dict(outputs or {}), "inertias": listed(inertias),
                      "evaluate": evaluate}
         if digits is not None:
@@ -93,7 +95,9 @@ class LoadedModel:
             return self._derived[key]
 
     def _of_setting(self, error):
-        """The error, with the name of the setting that it is about."""
+        """The error, with the name of the setting, or of the file `with_`, that it is about."""
+        if isinstance(error.setting, tuple) and error.setting[1] < len(self._with):
+            return type(error)(error.message, self._with[error.setting[1]][0], error.line, error.column)
         names = [*self.settings, *self._how["outputs"]]
         if not isinstance(error.setting, int) or error.setting >= len(names):
             return error
@@ -394,7 +398,8 @@ def _restore(kind, text, path, case, settings, how, with_):
 
 
 def _as_list(what):
-    return list(what) if isinstance(what, (list, tuple)) else [what]
+    """A list of one, of several or, from None, of nothing."""
+    return [] if what is None else list(what) if isinstance(what, (list, tuple)) else [what]
 
 
 def _fragment(one):
@@ -421,6 +426,8 @@ def load(path, case=None, set=None, **options):
 
 def parse(text, case=None, set=None, **options):
     """As load(), of the text of a model file."""
+    if not isinstance(text, str):
+        raise TypeError(f"the text of a model file was expected, not {type(text).__name__}")
     model = LoadedModel(_trundle.Source(None, text), case=case, set=set, **options)
     model.system
     return model

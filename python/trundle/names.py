@@ -104,4 +104,10 @@ class Inputs(MutableMapping):
         return len(self._names)
 
     def __repr__(self):
-        return repr({name: self[name] for name in self})
+        found = {}
+        for name in self:
+            try:
+                found[name] = self[name]
+            except KeyError:  # of a batch, where it is not recorded
+                found[name] = None
+        return repr(found)

@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import operator
 import os
+from collections.abc import Mapping
 
 from . import _trundle
 from .arrays import array, doubles
@@ -33,7 +35,7 @@ class Run(_trundle.Run):
     columns = property(lambda self: self.model.columns, doc="Names of what can be asked for.")
     row = property(lambda self: array(self._row()), doc="All columns now, as an array.")
 
-    def __missing_column(self, name):
+    def _missing(self, name):
         return missing(name, self.model.columns, "column")
 
     def __copy__(self):
@@ -71,6 +73,9 @@ class Batch(_trundle.Batch):
     """
 
     def __new__(cls, model, n, set=None, threads=None, options=None):
+        n = operator.index(n)
+        if not isinstance(set or {}, Mapping):
+            raise TypeError("set: a dict of names and numbers was expected")
         if threads is None:
             threads = max(1, min(len(os.sched_getaffinity(0)), n // 256))
         self = super().__new__(cls, model.system, n, threads, options or {})
@@ -95,6 +100,9 @@ class Batch(_trundle.Batch):
 
     def get(self, name):
         """An input, where it is recorded."""
+        if name not in self.model.columns:
+            raise KeyError(f"the input {name!r} is not recorded, and of a batch nothing else can be read: "
+                           f"load(..., outputs={{'its_value': {name!r}}}) records it")
         return self[name]
 
     def advance(self, until):

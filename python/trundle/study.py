@@ -126,7 +126,7 @@ class Lqr(Found):
     """u = -K x of inputs, and of joints, whose torques they are: .K .states .inputs .law, .before and .after (eigenvalues), .fragment for with_=."""
 
     def __init__(self, model, inputs, q, r, step):
-        options = {"inputs": listed(inputs), "q": ",".join(equations(q)) or None,
+        options = {"inputs": listed(inputs) or "", "q": ",".join(equations(q)) or None,
                    "r": ",".join(equations(r)) or None, "step": step or 0.0}
         names, known = options["inputs"].split(","), model.inputs
         motors = tuple(name.strip() for name in names if name.strip() not in known)
@@ -220,8 +220,13 @@ def _write_data(one, folder, index):
     """The path of a recording: a file, or columns, which are written into one."""
     if isinstance(one, (str, os.PathLike)):
         return os.fspath(one)
+    if not hasattr(one, "keys"):
+        raise TypeError(f"a recording is a .csv file, a Result or a dict of columns, not {type(one).__name__}")
     path = os.path.join(folder, f"recording{index}.csv")
     names = list(one.keys())
+    if len({len(one[name]) for name in names}) > 1:
+        raise ValueError("the columns of a recording are of different lengths: " +
+                         ", ".join(f"{name!r} has {len(one[name])}" for name in names))
     with open(path, "w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow(names)
@@ -235,7 +240,8 @@ class Fit(Found):
     .columns, .points (rows t, measured, left, column, recording), .untold, .fragment for with_=."""
 
     def __init__(self, model, data, free, options):
-        options, progress = dict(options), options.pop("progress", None)
+        options = dict(options)
+        progress = options.pop("progress", None)
         if "from_" in options:
             options["from"] = options.pop("from_")
         for name in ("match", "sd"):

@@ -5,6 +5,7 @@
 
 #include <trundle/trundle.h>
 
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -23,18 +24,32 @@ static double ask(const Merge *m, const char *command, tr_error *err)
     return value;
 }
 
+// Whether one of the two databases is that of a sweep
+static bool has_tables(const Merge *m, const char *which, tr_error *err)
+{
+    char command[120];
+    snprintf(command, sizeof command,
+             "SELECT count(*) FROM %s.sqlite_master WHERE name IN ('settings', 'runs', 'rows')",
+             which);
+    return ask(m, command, err) == 3;
+}
+
 static bool attach(const Merge *m, tr_error *err)
 {
     if (access(m->part, R_OK) != 0) // it would be made
         return tr_fail(err, TR_IO, (Place){0}, "cannot read '%.200s'", m->part), false;
     Query *q = tr_query_new(m->all, "ATTACH ? AS part", err);
     if (!q) return false;
+    tr_error own = {0}; // the database names the output
     tr_query_put_text(q, 1, m->part);
-    tr_query_step(q, err);
+    tr_query_step(q, &own);
     tr_query_free(q);
-    if (!has_failed(err) &&
-        ask(m, "SELECT count(*) FROM part.sqlite_master WHERE name IN ('settings', 'runs', 'rows')",
-            err) != 3)
+    const bool is_sweep = has_tables(m, "part", &own);
+    if (own.status == TR_NO_MEMORY)
+        tr_fail_memory(err);
+    else if (own.status)
+        tr_fail(err, own.status, (Place){0}, "'%.200s' is no database, or it is damaged", m->part);
+    else if (!is_sweep)
         tr_fail(err, TR_USAGE, (Place){0}, "'%.200s' is no database of a sweep", m->part);
     return !has_failed(err);
 }
@@ -43,7 +58,10 @@ static bool attach(const Merge *m, tr_error *err)
 static bool begin(Merge *m, tr_error *err)
 {
     Buffer text = {0};
-    Query *q = tr_query_new(m->all, "SELECT sql FROM part.sqlite_master WHERE type = 'table'", err);
+    Query *q = tr_query_new(m->all,
+                            "SELECT sql FROM part.sqlite_master WHERE type = 'table' AND "
+                            "name IN ('settings', 'runs', 'rows')",
+                            err);
     while (tr_query_step(q, err)) tr_buffer_print(&text, "%s;", tr_query_text(q, 0));
     tr_query_free(q);
     tr_buffer_print(&text, "INSERT INTO main.settings SELECT * FROM part.settings");
@@ -82,6 +100,7 @@ static bool add_part(Merge *m, tr_error *err)
 {
     if (!attach(m, err)) return false;
     tr_database_do(m->all, "BEGIN IMMEDIATE", err);
+    m->is_begun = has_tables(m, "main", err); // another process may have made them
     if (m->is_begun ? compare_settings(m, err) : begin(m, err))
         tr_database_do(m->all,
                        "INSERT OR IGNORE INTO main.runs SELECT * FROM part.runs;"
@@ -95,9 +114,7 @@ static void open_output(Merge *m, tr_error *err)
     if (!tr_database_is_there(err)) return;
     m->all = tr_database_open(m->output, true, err);
     const double tables = ask(m, "SELECT count(*) FROM sqlite_master", err);
-    m->is_begun =
-        ask(m, "SELECT count(*) FROM sqlite_master WHERE name IN ('settings', 'runs', 'rows')",
-            err) == 3;
+    m->is_begun = has_tables(m, "main", err);
     m->first = m->output;
     if (!has_failed(err) && tables > 0 && !m->is_begun)
         tr_fail(err, TR_USAGE, (Place){0}, "'%.200s' is a database of something else", m->output);
