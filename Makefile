@@ -122,6 +122,7 @@ pictures:
 	node web/screenshot.mjs build/turn.html docs/bicycle_report.png
 	node web/screenshot.mjs build/sk8o.html docs/sk8o.png 0.18 scene
 	node web/screenshot.mjs build/fly.html docs/flapper.png 0.18 scene
+	PYTHONPATH=build/python /usr/bin/python3 tests/pages_test.py build/trundle . yes pictures
 
 # docs/models: what is missing or out of date of the bundled models' pages, pictures and plots.
 gallery:
@@ -139,6 +140,7 @@ golden: all # what check says, plot draws and equations cost, byte for byte: rea
 	tests/doctor_test.sh $(CURDIR)/build/trundle $(CURDIR) golden
 	build/tests/plot_test golden
 	build/tests/explain_test golden
+	PYTHONPATH=build/python /usr/bin/python3 tests/pages_test.py build/trundle . $$(test -f build/page.html && echo yes || echo no) golden
 	build/trundle_bench counts > tests/operations.txt
 
 fmt:

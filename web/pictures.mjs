@@ -4,23 +4,12 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 import { chromium } from "playwright-core";
+import { shrink } from "./webp.mjs";
 
 const SIZE = { width: 480, height: 320 };
 const PART = 0.25; // of the run
 const ALONE = `#top, #side, #transport, #layers, .camera, #legend, #grid-scale, .corner { display: none !important }
 main { display: block !important } #stage { height: 100vh }`;
-
-// As WebP, which is a fifth of a PNG of such a scene
-const shrink = (page, png) =>
-  page.evaluate(async (base64) => {
-    const image = new Image();
-    image.src = `data:image/png;base64,${base64}`;
-    await image.decode();
-    const canvas = new OffscreenCanvas(image.width, image.height);
-    canvas.getContext("2d").drawImage(image, 0, 0);
-    const blob = await canvas.convertToBlob({ type: "image/webp", quality: 0.85 });
-    return [...new Uint8Array(await blob.arrayBuffer())];
-  }, png.toString("base64"));
 
 async function take(page, eyes, { name, report, out }) {
   await page.goto(pathToFileURL(report).href);

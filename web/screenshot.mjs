@@ -1,7 +1,10 @@
 // A picture of a report, as the README shows it:   node screenshot.mjs REPORT.html OUT.png [PART [scene]]
 // PART of the run, from 0 to 1, is where the time stands; with `scene` it is that without the page.
+// OUT may end in .webp, too.
+import { writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { chromium } from "playwright-core";
+import { shrink } from "./webp.mjs";
 
 const [report, out, part = "0.18", what] = process.argv.slice(2);
 const browser = await chromium.launch({
@@ -18,5 +21,6 @@ await page.evaluate((share) => {
 }, Number(part));
 await page.waitForTimeout(1000);
 if (what === "scene") await page.addStyleTag({ content: ".camera, #legend, #grid-scale { display: none }" });
-await (what === "scene" ? page.locator("#scene") : page).screenshot({ path: out });
+const png = await (what === "scene" ? page.locator("#scene") : page).screenshot();
+writeFileSync(out, out.endsWith(".webp") ? Buffer.from(await shrink(await browser.newPage(), png)) : png);
 await browser.close();
