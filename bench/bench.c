@@ -343,7 +343,7 @@ static void bench_numbers(void)
 // ---- models --------------------------------------------------------------------------------
 
 // The text of a model: a chain of n bodies on a free base, joint axes in turn along y, x, z.
-static void write_chain(Buffer *b, int n)
+void bench_write_chain(Buffer *b, int n)
 {
     static const char *const axes[] = {"0, 0, 1", "0, 1, 0", "1, 0, 0"};
     tr_buffer_print(b, "trundle: 1\nparameters: {l: 0.5, m: 1, J: 0.02}\nbodies:\n");
@@ -378,7 +378,7 @@ static size_t operations_of(System *s)
 static void bench_chain(int n)
 {
     Buffer text = {0};
-    write_chain(&text, n);
+    bench_write_chain(&text, n);
     tr_model *model = tr_model_parse(text.at, NULL);
     double best = 1e9;
     size_t operations = 0, nodes = 0;
@@ -609,7 +609,7 @@ static void bench_steps(void)
         tr_model_free(model);
     }
     Buffer text = {0};
-    write_chain(&text, 30);
+    bench_write_chain(&text, 30);
     tr_model *model = tr_model_parse(text.at, NULL);
     bench_step(model, "chain 30", NULL);
     tr_model_free(model);
@@ -621,7 +621,7 @@ static bool print_counts(void)
 {
     const bool good = bench_model_counts();
     Buffer text = {0};
-    write_chain(&text, 100);
+    bench_write_chain(&text, 100);
     tr_model *model = tr_model_parse(text.at, NULL);
     System *s = tr_derive(model, NULL, NULL);
     printf("\n100 bodies in a chain on a free base: %zu operations\n", operations_of(s));
@@ -704,7 +704,9 @@ int main(int argc, char **argv)
     else if (strcmp(what, "settle") == 0)
         bench_settle();
     else if (strcmp(what, "gpu") == 0)
-        bench_gpu();
+        bench_gpu(argv + 2, argc - 2);
+    else if (strcmp(what, "bits") == 0)
+        good = bench_bits(argv + 2, argc - 2);
     else if (strcmp(what, "equations") == 0)
         bench_equations(true);
     else if (strcmp(what, "page") == 0) {
@@ -722,7 +724,7 @@ int main(int argc, char **argv)
         printf("```\n");
     } else {
         fprintf(stderr, "usage: trundle_bench [times | counts | compare | page | steps | batch | "
-                        "settle | gpu | equations | slopes]\n");
+                        "settle | gpu [NAME...] | bits MODEL.yaml... | equations | slopes]\n");
         return 2;
     }
     return !good || ferror(stdout) || fflush(stdout) != 0;

@@ -2,6 +2,8 @@
 #ifndef TR_BENCH_BENCH_H
 #define TR_BENCH_BENCH_H
 
+#include "base/text.h"
+
 #include <stdbool.h>
 #include <trundle/trundle.h>
 
@@ -22,10 +24,14 @@ void bench_mujoco(void); // against it, where it is installed
 // A step of a run against the evaluations that it consists of.
 void bench_step(tr_model *model, const char *name, const char *case_name);
 
-void bench_batch(void);  // many runs at once
-void bench_runs(void);   // a sweep
-void bench_settle(void); // poses on a grid
-void bench_gpu(void);    // batches on GPUs
+void bench_batch(void);                        // many runs at once
+void bench_runs(void);                         // a sweep
+void bench_settle(void);                       // poses on a grid
+void bench_gpu(char *const *names, int count); // batches on GPUs; no names: all
+// Whether runs of these models are the same on a GPU, to the bit.
+bool bench_bits(char *const *paths, int count);
+// The text of a model: a chain of n bodies on a free base, joint axes in turn along z, y, x.
+void bench_write_chain(Buffer *text, int n);
 
 // Derivatives of a chain; an aim of 0 is none.
 void bench_slopes(int hinges, size_t aim);

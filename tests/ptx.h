@@ -62,6 +62,7 @@ typedef struct Ptx_ {
     PtxWord parameters[16]; // of the launch
     uint32_t thread, block, block_size;
     size_t executed; // instructions
+    size_t issues;   // of those on numbers: what a GPU makes of them, quotients and roots several
     // Names of registers, hashed
     uint32_t *slots, slot_count;
 } PtxModule;
@@ -521,6 +522,25 @@ static void ptx_call(PtxModule *m, PtxWord *r, const PtxLine *l)
     for (int i = 0; i < f->results; i++) r[l->o[i].reg] = r[f->formal[i]];
 }
 
+static size_t ptx_issues(int operation)
+{
+    switch (operation) {
+    case PTX_ADD_D:
+    case PTX_SUB_D:
+    case PTX_MUL_D:
+    case PTX_FMA_D:
+    case PTX_LT_D:
+    case PTX_LE_D:
+    case PTX_GT_D:
+    case PTX_GE_D:
+    case PTX_EQ_D:
+    case PTX_NEU_D: return 1;
+    case PTX_DIV_D:
+    case PTX_SQRT_D: return 8;
+    default: return 0;
+    }
+}
+
 static void ptx_execute(PtxModule *m, PtxWord *r, int from)
 {
     for (int at = from; at < m->count; at++) {
@@ -528,6 +548,7 @@ static void ptx_execute(PtxModule *m, PtxWord *r, int from)
         if (!l->operation) l->operation = ptx_operation(l->name);
         if (l->guard >= 0 && (r[l->guard].u != 0) == l->guard_not) continue;
         m->executed++;
+        m->issues += ptx_issues(l->operation);
         PtxWord x[4] = {{0}},
                 *to = l->operands && l->o[0].kind == PTX_REGISTER ? &r[l->o[0].reg] : x;
         for (int i = 1; i < l->operands && i < 4 && l->operation != PTX_CALL; i++)

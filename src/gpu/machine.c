@@ -240,23 +240,26 @@ static bool run(void *self, GpuKernel *k, const GpuWork *w, tr_error *err)
 
 // ---- states of the caller's ----------------------------------------------------------------
 
+// All columns to the first device, where they stay
+static bool bring_all(const Machine *m, GpuKernel *k, const GpuWork *w, Share *share, tr_error *err)
+{
+    if (!take_room(m, 0, w, w->count, share, err)) return false;
+    if (share->room < w->count)
+        tr_fail(err, TR_FAILED, (Place){0}, "the GPU has memory for %zu runs, not for %zu",
+                share->room, w->count);
+    if (!has_failed(err) && bring(m, w, share, err))
+        k->resident = share->memory;
+    else
+        m->driver->release(share->memory);
+    return k->resident != 0;
+}
+
 static bool step(void *self, GpuKernel *k, const GpuWork *w, uint64_t state, uint64_t inputs,
                  uint32_t steps, tr_error *err)
 {
     const Machine *m = self;
     Share share = {.memory = k->resident, .room = w->count, .count = w->count};
-    const bool is_new = !share.memory;
-    if (!enter(m, 0, err)) return false;
-    if (is_new) {
-        if (!take_room(m, 0, w, w->count, &share, err)) return false;
-        k->resident = share.memory;
-        if (share.room < w->count) {
-            tr_fail(err, TR_FAILED, (Place){0}, "the GPU has memory for %zu runs, not for %zu",
-                    share.room, w->count);
-            return false;
-        }
-        if (!bring(m, w, &share, err)) return false;
-    }
+    if (!enter(m, 0, err) || (!share.memory && !bring_all(m, k, w, &share, err))) return false;
     if (steps)
         return launch(m, k, 0, w, &share, state, inputs ? inputs : row_of(&share, w->inputs), steps,
                       err) &&
