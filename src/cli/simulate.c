@@ -73,7 +73,9 @@ static void print_summary(const tr_simulate_options *o, const tr_summary *s, boo
     if (o->filter)
         cli_say("%zu fixes used, %zu outliers; innovations are %.2g times what they should be\n",
                 s->fixes, s->fix_outliers, sqrt(s->fix_consistency));
-    if (s->switches) cli_say("contacts, stops or dry friction changed %zu times\n", s->switches);
+    if (s->switches)
+        cli_say("contacts, stops or dry friction changed %zu %s\n", s->switches,
+                s->switches == 1 ? "time" : "times");
     if (s->warnings > MOST_TOLD) cli_say("warnings: %zu more of them\n", s->warnings - MOST_TOLD);
     if (!(s->energy_error <= 1e-3)) // also when it is not a number
         cli_say("warning: the energy does not balance; try smaller steps or tolerances\n");
