@@ -2,6 +2,7 @@
 #include "gpu/nodes.h"
 
 #include "gpu/embedded.h"
+#include "gpu/order.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -273,28 +274,21 @@ static Value make(Nodes *n, const FlatNode *node)
     return tr_ptx_number(0);
 }
 
-void tr_nodes_make(Nodes *n, const uint32_t *wanted, uint32_t count)
+void tr_nodes_make(Nodes *n, const uint32_t *wanted, uint32_t wanted_count)
 {
     const Flat *flat = n->flat;
-    bool *needed = calloc(flat->count + 1u, sizeof *needed);
-    if (!needed) {
-        tr_translate_fail(n->translation, "out of memory", text_of(""));
-        return;
+    uint32_t count = 0, *order = NULL;
+    bool *is_there = malloc(flat->count + 1u);
+    for (uint32_t i = 0; is_there && i < flat->count; i++)
+        is_there[i] = n->value[i].kind != KIND_NONE;
+    if (is_there) order = tr_order_make(flat, is_there, wanted, wanted_count, &count);
+    if (!order) tr_translate_fail(n->translation, "out of memory", text_of(""));
+    for (uint32_t j = 0; order && j < count && !n->translation->failure[0]; j++) {
+        n->value[order[j]] = make(n, &flat->nodes[order[j]]);
+        n->value[order[j]].is_fresh = false;
     }
-    for (uint32_t k = 0; k < count; k++) needed[wanted[k]] = true;
-    for (uint32_t i = flat->count; i-- > 0;) {
-        if (!needed[i] || n->value[i].kind != KIND_NONE) continue;
-        for (int k = 0; k < flat_operands(&flat->nodes[i]); k++)
-            needed[flat_operand(&flat->nodes[i], k)] = true;
-    }
-    for (uint32_t i = 0; i < flat->count && !n->translation->failure[0]; i++) {
-        const FlatNode *node = &flat->nodes[i];
-        if (!needed[i] || n->value[i].kind != KIND_NONE || node->code == FLAT_NUMBER) continue;
-        assert(node->code != FLAT_ARGUMENT); // those are there
-        n->value[i] = make(n, node);
-        n->value[i].is_fresh = false;
-    }
-    free(needed);
+    free(is_there);
+    free(order);
 }
 
 // ---- what they stand on --------------------------------------------------------------------
