@@ -51,6 +51,7 @@ def write_wheel(path, files):
     """A zip archive with a list of what is in it; the same files make the same bytes."""
     info = f"trundle-{version()}.dist-info"
     files = {**files, f"{info}/METADATA": metadata().encode(),
+             f"{info}/LICENSE": (ROOT / "LICENSE").read_bytes(),
              f"{info}/WHEEL": ("Wheel-Version: 1.0\nGenerator: trundle\nRoot-Is-Purelib: false\n"
                                f"Tag: {TAG}\n").encode()}
     record = []

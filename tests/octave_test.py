@@ -6,6 +6,7 @@ is refused, Ctrl-C. Left out, with a word, where there is no Octave or no mex.h 
 """
 import math
 import pathlib
+import re
 import shutil
 import signal
 import struct
@@ -336,13 +337,25 @@ r = m.simulate('end', 0.1); printf('goes on %d\\n', numel(r.t) > 1); fflush(stdo
           said[-1:] == ["goes on 1"], f"Ctrl-C: {said}")
 
 
+def check_documents(folder):
+    """The blocks of docs/octave.md, one after the other, where they say that they are."""
+    blocks = re.findall(r"^```octave\n(.*?)^```", (root / "docs/octave.md").read_text(), re.M | re.S)
+    check(len(blocks) == 3, f"docs/octave.md has {len(blocks)} blocks")
+    for name, there in (("models", root / "models"), ("build", build)):
+        (folder / name).symlink_to(there)
+    script = "graphics_toolkit('gnuplot'); set(0, 'DefaultFigureVisible', 'off');\n" + "".join(blocks)
+    (folder / "document.m").write_text(script + "\nprintf('all blocks to %g s\\n', run.time());\n")
+    told = run("octave-cli", "-qf", "document.m", cwd=folder)
+    check("all blocks to 5 s" in told, "docs/octave.md: " + told[-500:])
+
+
 def main():
     if not shutil.which("octave-cli") or not (build / "octave/trundle_mex.mex").exists():
         print("Octave, or its mex.h, is missing: nothing is tested (make octave installs it)")
         return 77
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        for act in (check_runs, check_tables, check_calls, check_refusals, check_interrupt):
+        for act in (check_runs, check_tables, check_calls, check_refusals, check_interrupt, check_documents):
             act(folder)
     return failures > 0
 

@@ -12,7 +12,7 @@ import unittest
 try:
     import numpy as np
 except ImportError:
-    print("skipped: NumPy is missing (tools/setup check installs it)")
+    print("skipped: NumPy is missing (tools/setup test installs it)")
     sys.exit(0)
 import trundle
 from trundle import env

@@ -9,6 +9,7 @@ import ast
 import contextlib
 import copy
 import csv
+import importlib
 import io
 import os
 import pickle
@@ -23,11 +24,6 @@ import unittest
 import warnings
 
 import trundle
-
-try:
-    import numpy
-except ImportError:
-    numpy = None
 
 TRUNDLE, ROOT = sys.argv[1:3]
 PENDULUM = """trundle: 1
@@ -49,6 +45,17 @@ def model_path(name):
 
 def bicycle(**options):
     return trundle.load(model_path("bicycle"), case="turn", **options)
+
+
+def is_there(package):
+    try:
+        importlib.import_module(package)
+    except ImportError:
+        return False
+    return True
+
+
+numpy = importlib.import_module("numpy") if is_there("numpy") else None
 
 
 def plain(numbers):
@@ -414,6 +421,116 @@ class Batches(unittest.TestCase):
         self.assertEqual(r.array.shape, (len(r), len(r.columns)))
 
 
+class Sweeps(unittest.TestCase):
+    HOW = dict(vary={"m0": [70, 85, 100], "speed0": "uniform(4, 6)"}, samples=5, seed=7, end=1, method="rk4", step=0.005,
+               keep={"lean": "max(abs(roll))", "speed_then": "at(0.5, speed)"}, record=6)
+
+    def test_bits_of_the_program(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "runs.csv")
+            subprocess.run([TRUNDLE, "sweep", model_path("bicycle"), "--case", "turn", "--vary", "m0=70,85,100", "--vary",
+                            "speed0~uniform(4, 6)", "--samples", "5", "--seed", "7", "--end", "1", "--method", "rk4", "--step",
+                            "0.005", "--keep", "lean=max(abs(roll)), speed_then=at(0.5, speed)", "-o", path, "-q"], check=True,
+                           env={k: v for k, v in os.environ.items() if k != "LD_PRELOAD"})
+            with open(path, newline="", encoding="utf-8") as file:
+                names, *rows = csv.reader(file)
+        w = bicycle().sweep(**self.HOW)
+        self.assertEqual(names, ["run", *w.columns, "seconds", "status", "words"])
+        for name, column in zip(names[1:-3], list(zip(*rows))[1:-3]):
+            self.assertEqual(plain(w[name]), [float(x) for x in column], name)
+        self.assertEqual((w.status, w.failures, len(w)), (("ok",) * 15, {}, 15))
+        self.assertEqual((w.units["m0"], w.units["t"], "lean" in w, list(dict(w))), ("kg", "s", True, list(w.columns)))
+        self.assertTrue(all(x > 0 for x in plain(w.seconds)))
+        self.assertIn("15 of 15 runs", repr(w))
+        again = pickle.loads(pickle.dumps(w)) if numpy else w
+        self.assertEqual(plain(again.array), plain(w.array))
+        with self.assertRaisesRegex(KeyError, "did you mean 'lean'"):
+            w["leam"]
+
+    def test_recorded(self):
+        """Their rows are those of runs of their own, also from another start."""
+        w = bicycle().sweep(**self.HOW)
+        self.assertEqual(list(w.recorded), [0, 6, 12])
+        r = w.recorded[6]
+        self.assertEqual((r.model.settings["m0"], r.summary["t"]), (85, 1))
+        own = r.model.simulate(end=1, method="rk4", step=0.005, warn=False)
+        self.assertEqual((plain(own.array), own.columns), (plain(r.array), r.columns))
+        self.assertEqual(max(abs(x) for x in plain(r["roll"])), plain(w["lean"])[6])
+        self.assertTrue(r._repr_html_())
+        w = bicycle().sweep({"initial.roll": [0.01, -0.02]}, end=0.5, method="rk4", step=0.005, record=1)
+        own = w.recorded[1].model.simulate(end=0.5, method="rk4", step=0.005, warn=False)
+        self.assertEqual(plain(own.array), plain(w.recorded[1].array))
+
+    def test_table_and_what_fails(self):
+        m = trundle.parse("trundle: 1\nparameters: {b: 1}\nbodies: {a: {mass: b, joint: {type: prismatic, axis: '1, 0, 0', "
+                          "coordinate: x}}}\ninitial: {x: sqrt(b)}\n")
+        w = m.sweep(table={"b": [4, -1, 9]}, end=1)
+        self.assertEqual(w.status, ("ok", "failed", "ok"))
+        self.assertEqual([plain(w["final(x)"])[i] for i in (0, 2)], [2, 3])
+        self.assertIn("'b' = -1", w.failures[1])
+        self.assertIn("'b' = -1", w.text)
+        w = m.sweep("b=4", "final(x)", stop="t > 0.3", end=1, every=0.1)
+        self.assertEqual(w.status, ("stopped",))
+
+    def test_others(self):
+        """Steady motions and eigenvalues, in place of runs."""
+        w = trundle.load(model_path("bicycle"), case="circle").sweep({"m0": [80, 85]}, do="steady", hold={"roll": -0.1})
+        steady = trundle.load(model_path("bicycle"), case="circle", set={"m0": 80}).steady(hold={"roll": -0.1})
+        self.assertAlmostEqual(plain(w["steer"])[0], steady["steer"], 12)
+        w = trundle.load(model_path("bicycle"), case="straight").sweep("speed0=4:6:1", do="linearise")
+        self.assertEqual([x < 0 for x in plain(w["stability"])], [False, True, True])
+
+    def test_databases(self):
+        """Parts, and what was interrupted, come to the same as all at once."""
+        m, how = bicycle(), {**self.HOW, "samples": 50}
+        whole = m.sweep(**how)
+        with tempfile.TemporaryDirectory() as folder:
+            how["output"] = os.path.join(folder, "runs.db")
+            try:
+                part = m.sweep(**how, shard=(2, 2))
+            except trundle.Error as error:
+                self.skipTest(str(error))  # without SQLite
+            self.assertEqual(part.status.count(""), 150 - part.summary["done"])
+            self.assertTrue(0 < part.summary["done"] < 150)
+            for before in part.summary["done"], 150:
+                w = m.sweep(**how)
+                self.assertEqual((w.summary["before"], w.status), (before, whole.status))
+                self.assertEqual(plain(w.array), plain(whole.array))
+                self.assertEqual(list(w.recorded), list(whole.recorded))
+                for run in w.recorded:
+                    self.assertEqual(plain(w.recorded[run].array), plain(whole.recorded[run].array))
+            with self.assertRaisesRegex(trundle.UsageError, "begun with another"):
+                m.sweep(**{**how, "seed": 8})
+
+    def test_refused(self):
+        m = bicycle()
+        for words, how in (("what varies", {}), ("nan", {"vary": {"m0": [float("nan")]}}), ("'m00'", {"vary": {"m00": [1]}}),
+                           ("'m0' varies over", {"vary": {"m0": None}}), ("'m0' varies over", {"vary": {"m0": [[1], [2]]}}),
+                           ("were expected, not 3", {"vary": 3}), ("'rol'", {"vary": "m0=80", "keep": "max(rol)"}),
+                           ("(3, 16)", {"vary": "m0=80", "shard": (4, 3)}), ("threads", {"vary": "m0=80", "threads": -1}),
+                           ("recording", {"table": 3}), ("of different lengths", {"table": {"m0": [1], "m1": []}}),
+                           ("beside it", {"table": {"m0": [80]}, "vary": "m1=3"}), ("'dance'", {"vary": "m0=80", "do": "dance"})):
+            with self.subTest(words), self.assertRaises((trundle.Error, TypeError, ValueError)) as caught:
+                m.sweep(**{"end": 0.1, **how})
+            self.assertIn(words, str(caught.exception))
+
+    def test_stopped(self):
+        """By a callback, by what it raises, by Ctrl-C: what was done is kept."""
+        m, how = trundle.parse(PENDULUM), dict(vary="l~uniform(0.4, 0.6)", samples=10 ** 6, end=10, method="rk4", step=1e-3)
+        w = m.sweep(**how, progress=lambda done, failed, all: done < 1)
+        self.assertTrue(w.summary["interrupted"] and 0 < w.summary["done"] < w.summary["runs"] == len(w))
+        with self.assertRaises(ZeroDivisionError):
+            m.sweep(**how, progress=lambda *at: 1 / 0)
+        timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
+        timer.start()
+        with self.assertRaises(KeyboardInterrupt) as caught:
+            m.sweep(**how)
+        timer.join()
+        w = caught.exception.result
+        self.assertEqual(sum(status == "ok" for status in w.status), w.summary["done"])
+        self.assertEqual(w.summary["done"], sum(x == x for x in plain(w["l"])))
+
+
 class Studies(unittest.TestCase):
     def test_linear(self):
         m = trundle.parse(PENDULUM, set={"l": 0.5}).variant()
@@ -480,11 +597,9 @@ class Studies(unittest.TestCase):
         self.assertIn("\\cos", m.equations("M", "latex"))
         self.assertIn("cart", m.explain())
 
+    @unittest.skipUnless(is_there("sympy"), "there is no SymPy")
     def test_sympy(self):
-        try:
-            import sympy
-        except ImportError:
-            self.skipTest("there is no SymPy")
+        import sympy
         m = trundle.load(model_path("cart_pole"))
         mass, l, angle = sympy.symbols("m l angle")
         self.assertEqual(m.equations("M")[0, 1], l * mass * sympy.cos(angle))
@@ -513,31 +628,91 @@ class Studies(unittest.TestCase):
             self.assertIn("pendulum.c", os.listdir(folder))
 
 
+class Others(unittest.TestCase):
+    @unittest.skipUnless(is_there("pandas"), "there is no pandas")
+    def test_pandas(self):
+        m = trundle.load(model_path("cart_pole"))
+        r = m.simulate(end=1)
+        table = r.to_pandas()
+        self.assertEqual((table.index.name, list(table.columns)), ("t", [name for name in r.columns if name != "t"]))
+        self.assertEqual((list(table.index), list(table["angle"])), (list(r.t), list(r["angle"])))
+        w = m.sweep({"m": [0.1, 0.2]}, end=1)
+        table = w.to_pandas()
+        self.assertEqual((table.index.name, list(table["m"]), list(table["status"])), ("run", [0.1, 0.2], ["ok", "ok"]))
+        self.assertEqual(list(m.sweep(table=table[["m"]], end=1)["final(tip)"]), list(w["final(tip)"]))
+        self.assertAlmostEqual(m.fit(r.to_pandas()[["angle"]], "l")["l"], m.parameters["l"], 6)
+
+    @unittest.skipUnless(is_there("matplotlib"), "there is no matplotlib")
+    def test_matplotlib(self):
+        import matplotlib
+        matplotlib.use("Agg")
+        from matplotlib import pyplot
+        r = trundle.load(model_path("cart_pole")).simulate(end=1)
+        line, = pyplot.plot(r.t, r["angle"])
+        self.assertEqual(list(line.get_ydata()), list(r["angle"]))
+
+    @unittest.skipUnless(is_there("scipy"), "there is no SciPy")
+    def test_scipy(self):
+        """Its Riccati solver has the gains of ours; its integrator our accelerations."""
+        import scipy.integrate
+        import scipy.linalg
+        m = trundle.load(model_path("cart_pole"), case="free", set={"tilt": 0})
+        k = m.lqr("push", q={"x": 10})
+        P = scipy.linalg.solve_continuous_are(k.A, k.B, k.Q, k.R)
+        numpy.testing.assert_allclose(numpy.linalg.solve(k.R, k.B.T @ P), k.K, rtol=1e-8, atol=1e-9)
+        m = trundle.load(model_path("cart_pole"), case="free")
+        f = m.function("qdot vdot")
+        x = [f.inputs.index(name) for name in ("x", "angle")]
+        v = [i for i, row in enumerate(m.system.inputs()) if row[1] == 2]
+        start = numpy.array(f.start)
+
+        def rates(t, y):
+            inputs = start.copy()
+            inputs[x + v] = y
+            return f.many(inputs)[0]
+
+        solved = scipy.integrate.solve_ivp(rates, (0, 1), start[x + v], rtol=1e-10, atol=1e-12)
+        r = m.simulate(end=1, rtol=1e-10, atol=1e-12)
+        self.assertAlmostEqual(solved.y[1, -1], r["angle"][-1], 8)
+
+
 class Documents(unittest.TestCase):
-    def test_blocks(self):
-        """Each block of docs/python.md runs."""
-        with open(os.path.join(ROOT, "docs/python.md"), encoding="utf-8") as file:
+    def run_blocks(self, document, least):
+        """Each block of a document runs, one after the other, where models are; those of what is not there are left out."""
+        with open(os.path.join(ROOT, document), encoding="utf-8") as file:
             text = file.read()
         blocks = re.findall(r"^```python\n(.*?)^```", text, re.M | re.S)
-        self.assertGreater(len(blocks), 8)
-        names, was, root = {}, os.getcwd(), os.path.abspath(ROOT)
+        self.assertEqual(len(blocks), least)
+        names, was, models = {}, os.getcwd(), os.path.join(os.path.abspath(ROOT), "models")
         with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            models = os.path.join(root, "models")
             for name in os.listdir(models):
                 os.symlink(os.path.join(models, name), os.path.join(folder, name))
+            os.symlink(models, os.path.join(folder, "models"))
             os.chdir(folder)
             try:
                 for block in blocks:
+                    if any(word in block and not is_there(package) for word, package in
+                           (("trundle.env", "numpy"), ("torch", "torch"))):
+                        continue
                     line = text[:text.index(block)].count("\n")
                     with contextlib.redirect_stdout(io.StringIO()):
-                        exec(compile("\n" * line + block, "docs/python.md", "exec"), names)
+                        exec(compile("\n" * line + block, document, "exec"), names)
             finally:
                 os.chdir(was)
+        return names
+
+    def test_blocks(self):
+        self.run_blocks("docs/python.md", 12)
+
+    def test_more_blocks(self):
+        names = self.run_blocks("docs/python_models.md", 3)
+        if "lengths" in names:
+            self.assertTrue(names["lengths"].grad.abs().min() > 0)
 
     def test_stubs(self):
         """What the stubs say is there, with these parameters."""
-        from trundle import errors, model, names, run, study
+        from trundle import errors, model, names, run, study, sweep
         with open(os.path.join(os.path.dirname(trundle.__file__), "__init__.pyi"),
                   encoding="utf-8") as file:
             stubs = ast.parse(file.read())
@@ -545,7 +720,7 @@ class Documents(unittest.TestCase):
             if not isinstance(node, (ast.ClassDef, ast.FunctionDef)):
                 continue
             thing = next((getattr(where, node.name) for where in (trundle, errors, model, names, study,
-                                                                  run) if hasattr(where, node.name)), None)
+                                                                  run, sweep) if hasattr(where, node.name)), None)
             self.assertIsNotNone(thing, node.name)
             for member in node.body if isinstance(node, ast.ClassDef) else [node]:
                 if isinstance(member, ast.FunctionDef):

@@ -284,6 +284,19 @@ PyObject *names_out(const char *const *names, size_t count)
     return out;
 }
 
+bool put(PyObject *dict, const char *name, PyObject *value)
+{
+    const bool good = dict && value && PyDict_SetItemString(dict, name, value) == 0;
+    Py_XDECREF(value);
+    return good;
+}
+
+PyObject *keep_if(bool good, PyObject *dict)
+{
+    if (!good) Py_CLEAR(dict);
+    return dict;
+}
+
 // ---- errors --------------------------------------------------------------------------------
 
 static PyObject *maker; // trundle.errors.make
@@ -319,4 +332,17 @@ PyObject *raise_error(const tr_error *err, PyObject *file)
     if (error) PyErr_SetObject((PyObject *)Py_TYPE(error), error);
     Py_XDECREF(error);
     return NULL;
+}
+
+PyObject *taken_error(const tr_error *err, PyObject *file)
+{
+    if (!PyErr_Occurred() && !err->status) return Py_NewRef(Py_None);
+    raise_error(err, file);
+    PyObject *type, *value, *trace;
+    PyErr_Fetch(&type, &value, &trace);
+    PyErr_NormalizeException(&type, &value, &trace);
+    if (trace) PyException_SetTraceback(value, trace);
+    Py_XDECREF(type);
+    Py_XDECREF(trace);
+    return value;
 }

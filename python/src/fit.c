@@ -30,13 +30,6 @@ static bool progress(void *owner, size_t run, double t, double end)
     return call_goes_on(owner, t, end);
 }
 
-static bool put(PyObject *dict, const char *name, PyObject *value)
-{
-    const bool good = dict && value && PyDict_SetItemString(dict, name, value) == 0;
-    Py_XDECREF(value);
-    return good;
-}
-
 static PyObject *values_out(const tr_fit *f)
 {
     PyObject *list = PyList_New((Py_ssize_t)f->count);
@@ -90,8 +83,7 @@ static PyObject *fit_out(const tr_fit *f, tr_error *err)
                       put(out, "fragment", PyUnicode_FromString(fragment));
     tr_text_free(text);
     tr_text_free(fragment);
-    if (!good) Py_CLEAR(out);
-    return out;
+    return keep_if(good, out);
 }
 
 static PyObject *fit(PyObject *module, PyObject *args)

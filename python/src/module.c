@@ -50,7 +50,8 @@ PyMODINIT_FUNC PyInit__trundle(void)
     PyObject *module = PyModule_Create(&definition);
     if (module && set_errors(module) && add_numbers(module) && add_source(module) &&
         add_system(module) && add_rows(module) && add_instant(module) && add_run(module) &&
-        add_batch(module) && add_program(module) && add_settle(module) && add_fit(module))
+        add_batch(module) && add_program(module) && add_settle(module) && add_fit(module) &&
+        add_sweep(module))
         return module;
     Py_XDECREF(module);
     return NULL;

@@ -13,6 +13,7 @@
 //   run.c        a run, step by step; batch.c has many side by side
 //   program.c    functions of numbers
 //   study.c      linear models, steady motions, feedback; settle.c and fit.c
+//   sweep.c      many runs, in which something varies
 #ifndef TRUNDLE_PYTHON_OWN_H
 #define TRUNDLE_PYTHON_OWN_H
 
@@ -72,8 +73,13 @@ void doubles_free(Doubles *doubles);
 
 PyObject *text_out(char *text);                              // which is freed
 PyObject *names_out(const char *const *names, size_t count); // a tuple
-PyObject *make_error(const tr_error *err, PyObject *file);   // an exception; `file`: or NULL
-PyObject *raise_error(const tr_error *err, PyObject *file);  // NULL
+// One thing more into a dict; whose reference it takes, NULL is an error that was raised.
+bool put(PyObject *dict, const char *name, PyObject *value);
+PyObject *keep_if(bool good, PyObject *dict);               // else NULL, and it is freed
+PyObject *make_error(const tr_error *err, PyObject *file);  // an exception; `file`: or NULL
+PyObject *raise_error(const tr_error *err, PyObject *file); // NULL
+// What is raised, or went wrong, which is then raised no more; None where nothing did
+PyObject *taken_error(const tr_error *err, PyObject *file);
 bool set_errors(PyObject *module);
 
 // ---- numbers.c -----------------------------------------------------------------------------
@@ -150,6 +156,7 @@ bool add_batch(PyObject *module);
 bool add_program(PyObject *module);
 bool add_settle(PyObject *module);
 bool add_fit(PyObject *module);
+bool add_sweep(PyObject *module);
 
 extern const Field derive_fields[]; // of tr_derive_options
 extern const Field run_fields[];    // of tr_run_options

@@ -181,20 +181,6 @@ static PyObject *summary_out(const tr_summary *s)
         s->fix_consistency);
 }
 
-// What is raised, or went wrong; None otherwise
-static PyObject *outcome(const SystemObject *self, const tr_error *err)
-{
-    if (!PyErr_Occurred() && !err->status) return Py_NewRef(Py_None);
-    raise_error(err, self->file);
-    PyObject *type, *value, *trace;
-    PyErr_Fetch(&type, &value, &trace);
-    PyErr_NormalizeException(&type, &value, &trace);
-    if (trace) PyException_SetTraceback(value, trace);
-    Py_XDECREF(type);
-    Py_XDECREF(trace);
-    return value;
-}
-
 PyObject *system_simulate(PyObject *object, PyObject *const *args, Py_ssize_t count)
 {
     SystemObject *self = (SystemObject *)object;
@@ -219,7 +205,7 @@ PyObject *system_simulate(PyObject *object, PyObject *const *args, Py_ssize_t co
     tr_simulate(self->system, &o, &summary, &err);
     call_end(&s.call);
     kept_free(&kept);
-    PyObject *error = outcome(self, &err), *numbers = summary_out(&summary);
+    PyObject *error = taken_error(&err, self->file), *numbers = summary_out(&summary);
     if (!rows->names) Py_CLEAR(rows);
     if (error && numbers)
         return Py_BuildValue("(NNN)", rows ? (PyObject *)rows : Py_NewRef(Py_None), numbers, error);

@@ -9,20 +9,7 @@
 #define AT(type, member) offsetof(type, member)
 
 // Puts it into the dict, whose it is then; false, and an exception.
-static bool put(PyObject *dict, const char *name, PyObject *value)
-{
-    const bool good = dict && value && PyDict_SetItemString(dict, name, value) == 0;
-    Py_XDECREF(value);
-    return good;
-}
-
 static PyObject *text_or_none(char *text) { return text ? text_out(text) : Py_NewRef(Py_None); }
-
-static PyObject *keep_if(bool good, PyObject *dict)
-{
-    if (!good) Py_CLEAR(dict);
-    return dict;
-}
 
 // ---- linear models -------------------------------------------------------------------------
 

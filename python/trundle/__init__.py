@@ -10,6 +10,7 @@ comes from them:
     >>> r.report("turn.html")              # a page that opens anywhere
     >>> s = m.open()                       # a Run: s.u["steer_torque"] = 1; s.step(0.01); s["roll"]
     >>> b = m.batch(4096)                  # a Batch: many runs side by side, in lanes and threads
+    >>> w = m.sweep({"m0": "60:100:5"})    # a Sweep: many runs, in which something varies, on all processors
     >>> m.linearise().A                    # also steady, lqr, settle, fit, equations, function
 
 Arrays are NumPy's where it is installed, memoryviews otherwise; pandas and SymPy are used where they
@@ -24,10 +25,11 @@ from .errors import Error, Failed, FileError, InvalidModel, UsageError
 from .model import LoadedModel, load, parse
 from .result import Result
 from .run import Batch, Run
+from .sweep import Sweep
 
 __version__ = _trundle.version()
 __all__ = ["Batch", "Error", "Failed", "FileError", "InvalidModel", "LoadedModel", "Model", "Result",
-           "Run", "UsageError", "load", "parse", "schema"]
+           "Run", "Sweep", "UsageError", "load", "parse", "schema"]
 
 
 def schema():

@@ -11,7 +11,7 @@ import threading
 import warnings
 from collections.abc import Mapping
 
-from . import _trundle, study
+from . import _trundle, study, sweep
 from .arrays import array, optional
 from .errors import Error
 from .names import Inputs, Named, Value, equations, listed, missing
@@ -51,6 +51,7 @@ class LoadedModel:
     m.check()                  what the doctor says
     m.simulate(...)            a recorded run
     m.open(...), m.batch(n)    runs that are moved step by step
+    m.sweep({...}, ...)        many runs, in which something varies
     m.linearise(), m.locus(), m.steady(), m.lqr(), m.settle(), m.settler(), m.fit(), m.inertias()
     m.equations("M"), m.explain(), m.function("vdot", by="q"), m.export("c", folder)
 
@@ -306,6 +307,34 @@ class LoadedModel:
         set: parameters, inputs or numbers of the start, one for all or one for each run.
         """
         return Batch(self, n, set, threads, options)
+
+    def sweep(self, vary=None, keep=None, *, table=None, samples=None, seed=None, stop=None, record=None,
+              do="simulate", free=None, hold=None, by=None, end=None, every=None, method=None, step=None,
+              rtol=None, atol=None, most_steps=None, threads=None, output=None, shard=None, progress=None):
+        """Many runs in which parameters, inputs and numbers of the start vary: a Sweep.
+
+        vary              {"m0": [60, 80, 100], "speed0": "4:6:0.5", "l": "uniform(1, 1.1)", "initial.roll":
+                          "normal(0, 0.05)"}: numbers and ranges form a grid; what is drawn is a Latin
+                          hypercube of `samples` (else 100) in each of its cells, decided by `seed`
+        table             instead a .csv file, or a dict of columns: a run for each row
+        keep              formulas of columns, reduced over the rows of a run by final, max, min, mean, rms,
+                          time or at: "lean=max(abs(roll)), final(speed)", or a dict
+        stop              "abs(roll) > 1" ends a run at the first row where it holds
+        record            all rows of every so-many-th run are kept: w.recorded
+        do                "simulate"; or "steady", "linearise", "settle", with free, hold and by
+        end, every, ...   how runs go on, as of simulate(); by rk4 and lie many go side by side
+        threads           None: one for each processor
+        output            a .db file (SQLite), with which the same call goes on where it was interrupted;
+                          or a .csv file
+        shard             (3, 16): only the third of sixteen parts
+        progress          progress(done, failed, all) is called now and then, and stops it by False
+
+        Numbers are the same, to the bit, with any number of threads, and those of `trundle sweep`. A run that
+        fails is told in w.failures. Ctrl-C ends it: the KeyboardInterrupt's .result has what was done.
+        """
+        return sweep.sweep(self, vary, table, keep, hold, shard, progress, output, samples=samples, seed=seed,
+                           stop=stop, record=record, do=do, free=listed(free), by=by, end=end, every=every,
+                           method=method, step=step, rtol=rtol, atol=atol, most_steps=most_steps, threads=threads)
 
     # ---- studies (study.py) ----------------------------------------------------------------
 

@@ -23,6 +23,8 @@ def equations(values, sign="="):
     if isinstance(values, Mapping):
         return [f"{name}{sign}{value if isinstance(value, str) else repr(float(value))}"
                 for name, value in values.items()]
+    if not hasattr(values, "__iter__"):
+        raise TypeError(f"a dict, or texts such as 'name{sign}1', were expected, not {values!r}")
     return list(values)
 
 

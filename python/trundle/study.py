@@ -216,12 +216,14 @@ def _priors(prior):
     return equations(prior)
 
 
-def _write_data(one, folder, index):
+def write_data(one, folder, index):
     """The path of a recording: a file, or columns, which are written into one."""
     if isinstance(one, (str, os.PathLike)):
         return os.fspath(one)
     if not hasattr(one, "keys"):
         raise TypeError(f"a recording is a .csv file, a Result or a dict of columns, not {type(one).__name__}")
+    if getattr(getattr(one, "index", None), "name", None) == "t":
+        one = one.reset_index()  # of pandas, as Result.to_pandas() gives it
     path = os.path.join(folder, f"recording{index}.csv")
     names = list(one.keys())
     if len({len(one[name]) for name in names}) > 1:
@@ -253,7 +255,7 @@ class Fit(Found):
             options["columns"] = listed(options["columns"])
         with tempfile.TemporaryDirectory() as folder:
             data = list(data) if isinstance(data, (list, tuple)) else [data]
-            options["data"] = [_write_data(one, folder, i) for i, one in enumerate(data)]
+            options["data"] = [write_data(one, folder, i) for i, one in enumerate(data)]
             options["free"] = listed(free)
             found = _trundle.fit(model._source, model._options(), options, progress)
         self.values = Named(((row[0], Fitted(*row)) for row in found["values"]), "fitted value")
@@ -293,7 +295,7 @@ class Inertias(Found):
     def __init__(self, model, logs, bodies="*", prior_weight=0):
         with tempfile.TemporaryDirectory() as folder:
             logs = list(logs) if isinstance(logs, (list, tuple)) else [logs]
-            paths = [_write_data(one, folder, i) for i, one in enumerate(logs)]
+            paths = [write_data(one, folder, i) for i, one in enumerate(logs)]
             system = model._system(inertias=listed(bodies))
             found = _trundle.inverse(system, {"logs": paths, "prior_weight": prior_weight})
         self.bodies = {name: array(numbers) for name, numbers in found["bodies"].items()}
