@@ -63,8 +63,8 @@ typedef struct Found {
     double *values; // by run
     char (*words)[200];
     bool *is_stopped, *is_there;
-    double **rows;
-    size_t *row_count;
+    double **rows; // of those that are recorded
+    size_t *row_count, row_columns, roll_at;
 } Found;
 
 static bool begin_found(void *owner, size_t runs, const char *const *names,
@@ -92,12 +92,22 @@ static bool add_found(void *owner, const tr_sweep_run *run, tr_error *err)
     memcpy(f->values + run->number * f->columns, run->values, f->columns * sizeof(double));
     snprintf(f->words[run->number], 200, "%s", run->words);
     assert_true((run->status != TR_OK) == (run->words[0] != 0));
+    if (!run->rows) return true;
+    const size_t bytes = run->row_count * run->row_columns * sizeof *run->rows;
+    f->rows[run->number] = malloc(bytes + 1), f->row_count[run->number] = run->row_count;
+    memcpy(f->rows[run->number], run->rows, bytes);
+    f->row_columns = run->row_columns;
+    for (size_t i = 0; i < run->row_columns; i++) {
+        if (strcmp(run->row_names[i], "roll") == 0) f->roll_at = i;
+        assert_non_null(run->row_units[i]);
+    }
     return true;
 }
 
 static void free_found(Found *f)
 {
     for (size_t i = 0; i < f->columns; i++) free((char *)f->names[i]);
+    for (size_t i = 0; i < f->runs; i++) free(f->rows[i]);
     free(f->values), free(f->words), free(f->is_stopped), free(f->is_there);
     free(f->rows), free(f->row_count);
 }
@@ -270,6 +280,59 @@ static void gives_the_same_with_any_threads(void **state)
     assert_true(stopped > 10 && stopped < 290);
     free_found(&one);
     free_found(&three);
+}
+
+// And nothing else: rows are what `final` and the others saw.
+static void keeps_rows_of_some(void **state)
+{
+    (void)state;
+    static const char *const methods[] = {"rk4", "erk"}, *const vary[] = {"m0=70:100:1"};
+    for (size_t k = 0; k < sizeof methods / sizeof *methods; k++) {
+        tr_sweep_options o = bicycles(vary, 1, methods[k]);
+        o.record = 10;
+        Found f = sweep(bicycle_file, "free", &o);
+        for (size_t i = 0; i < f.runs; i++) {
+            assert_true((f.rows[i] != NULL) == (i % 10 == 0));
+            if (!f.rows[i]) continue;
+            assert_int_equal(f.row_count[i], 21);
+            const double *last = f.rows[i] + 20 * f.row_columns;
+            assert_true(last[0] == 2 && last[f.roll_at] == value(&f, i, "final(roll)"));
+        }
+        free_found(&f);
+    }
+}
+
+static bool refuse_to_begin(void *owner, size_t runs, const char *const *names,
+                            const char *const *units, size_t count, tr_error *err)
+{
+    (void)owner, (void)runs, (void)names, (void)units, (void)count, (void)err;
+    return false;
+}
+
+static bool count_run(void *owner, const tr_sweep_run *run, tr_error *err)
+{
+    (void)run, (void)err;
+    return ++*(size_t *)owner < 3;
+}
+
+// A sink that says false is asked no more.
+static void ends_where_a_sink_ends_it(void **state)
+{
+    (void)state;
+    static const char *const vary[] = {"m0=70:270:1"};
+    tr_error err = {0};
+    tr_model *model = tr_model_read(bicycle_file, &err);
+    tr_sweep_options o = bicycles(vary, 1, "rk4");
+    size_t count = 0;
+    tr_sweep_sink sink = {refuse_to_begin, count_run, &count};
+    o.sinks = &sink, o.sink_count = 1, o.end = 0.1;
+    tr_sweep(model, NULL, &o, NULL, &err);
+    assert_int_equal(count, 0);
+    sink.begin = NULL;
+    tr_sweep(model, NULL, &o, NULL, &err);
+    assert_int_equal(count, 3);
+    assert_int_equal(err.status, TR_OK);
+    tr_model_free(model);
 }
 
 // A parameter out of its range, one that a decision hangs from, a start that there is not
@@ -471,6 +534,8 @@ int main(void)
         cmocka_unit_test(draws_latin_hypercubes),
         cmocka_unit_test(keeps_what_runs_are),
         cmocka_unit_test(gives_the_same_with_any_threads),
+        cmocka_unit_test(keeps_rows_of_some),
+        cmocka_unit_test(ends_where_a_sink_ends_it),
         cmocka_unit_test(keeps_failures_as_rows),
         cmocka_unit_test(spreads_the_weave_as_its_slope_says),
         cmocka_unit_test(spreads_runs_as_sensitivities_say),

@@ -528,11 +528,11 @@ tr_status tr_batch_status(const tr_batch *batch, size_t run, tr_error *err);
 const char *tr_batch_on(const tr_batch *batch);
 
 // Steps of a batch whose states are in the memory of a GPU, the first one there is: for loops that
-// live there. State i of run k is state[i * n + k]; input i of the system is inputs[i * n + k], NULL
-// for those that the batch has. All runs must have the same contacts and the same chart. Each makes
-// as many steps as are plain; `fates` tells of the others, which stopped before one that is not
-// (where something happens: 2). With no steps the runs of the batch become what they are there, and
-// the next call begins anew. False with words where there is no GPU, or it fails.
+// live there. State i of run k is state[i * n + k]; input i of the system is inputs[i * n + k],
+// NULL for those that the batch has. All runs must have the same contacts and the same chart. Each
+// makes as many steps as are plain; `fates` tells of the others, which stopped before one that is
+// not (where something happens: 2). With no steps the runs of the batch become what they are there,
+// and the next call begins anew. False with words where there is no GPU, or it fails.
 bool tr_gpu_step(tr_batch *batch, void *device_state, const void *device_inputs, size_t steps,
                  tr_error *err);
 // How many numbers a state has, 0 where runs differ; all of them as they are in the batch, to be
@@ -750,6 +750,8 @@ typedef struct tr_sweep_run {
     double seconds;       // it took, its share of what was done beside it
     const double *rows;   // all that it recorded, where that is kept; else NULL
     size_t row_count;
+    const char *const *row_names, *const *row_units; // of the columns of rows
+    size_t row_columns;
 } tr_sweep_run;
 
 // Where runs go as they come, in any order. Calls are made by the thread that called tr_sweep; each

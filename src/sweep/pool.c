@@ -108,14 +108,15 @@ static void stop(Pool *p)
 static void write_all(Pool *p, const Writer *w, tr_error *err)
 {
     Block *blocks;
+    bool goes_on = true;
     while (wait_for_blocks(p, w->most_pause, &blocks)) {
         for (Block *next; blocks; blocks = next) {
             next = blocks->next;
-            if (!has_failed(err) && !w->block(w->owner, blocks, err)) stop(p);
+            goes_on = goes_on && w->block(w->owner, blocks, err);
             tr_block_free(blocks);
         }
-        if (!has_failed(err) && !w->pause(w->owner, err)) stop(p);
-        if (has_failed(err)) stop(p);
+        goes_on = goes_on && w->pause(w->owner, err) && !has_failed(err);
+        if (!goes_on) stop(p);
     }
 }
 

@@ -177,9 +177,8 @@ typedef struct Writing {
     double committed; // when
 } Writing;
 
-static void note(const Sweep *s, const Block *b, uint32_t i, tr_sweep_summary *summary)
+static void note(const Block *b, uint32_t i, tr_sweep_summary *summary)
 {
-    (void)s;
     summary->done++;
     if (!b->status[i]) return;
     if (!summary->words[0] || b->run[i] < summary->first_failed) {
@@ -198,7 +197,10 @@ static bool tell(const Sweep *s, const Block *b, uint32_t i, tr_error *err)
                               .values = block_values(s, b, i),
                               .seconds = b->seconds[i],
                               .rows = b->rows[i].at,
-                              .row_count = b->rows[i].count};
+                              .row_count = b->rows[i].count,
+                              .row_names = s->row_names,
+                              .row_units = s->row_units,
+                              .row_columns = s->row_count};
     for (size_t k = 0; k < s->options->sink_count; k++) {
         const tr_sweep_sink *sink = &s->options->sinks[k];
         if (sink->run && !sink->run(sink->owner, &run, err)) return false;
@@ -211,7 +213,7 @@ static bool write_block(void *owner, const Block *b, tr_error *err)
     Writing *w = owner;
     if (w->store && !w->store->block(w->store, b, err)) return false;
     for (uint32_t i = 0; i < b->count; i++) {
-        note(w->sweep, b, i, w->summary);
+        note(b, i, w->summary);
         if (!tell(w->sweep, b, i, err)) return false;
     }
     return true;
@@ -234,10 +236,11 @@ static bool pause_writing(void *owner, tr_error *err)
 
 static bool begin_sinks(const Sweep *s, tr_error *err)
 {
-    for (size_t i = 0; i < s->options->sink_count && !has_failed(err); i++) {
+    for (size_t i = 0; i < s->options->sink_count; i++) {
         const tr_sweep_sink *sink = &s->options->sinks[i];
-        if (sink->begin)
-            sink->begin(sink->owner, s->design.runs, s->names, s->units, s->column_count, err);
+        if (sink->begin &&
+            !sink->begin(sink->owner, s->design.runs, s->names, s->units, s->column_count, err))
+            return false;
     }
     return !has_failed(err);
 }
