@@ -166,7 +166,7 @@ class Errors(unittest.TestCase):
                 return [["l", 1]]
 
         self.check(TypeError, "set: a dict of names", trundle._trundle.System, m._source, {"set": Odd(l=1)})
-        self.check(ValueError, "set: '\\ud800' has characters", trundle.parse, PENDULUM, set={"l": "\ud800"})
+        self.check(ValueError, "set: l: '\\ud800' has characters", trundle.parse, PENDULUM, set={"l": "\ud800"})
         self.check(ValueError, "method: ", m.simulate, method="\udc80")
         self.check(ValueError, "characters that are no", trundle.load, "a\udc80")
         self.check(ValueError, "order: a count", trundle.parse, PENDULUM, order=-1)
@@ -186,6 +186,28 @@ class Errors(unittest.TestCase):
         self.check(KeyError, "did you mean 'a'", lambda: s["aa"])
         settler = trundle.load(model_path("car_on_hills")).settler(["chassis.x"])
         self.assertIsNone(settler._settle.state())
+
+    def test_words(self):
+        """What is wrong is told by its name, and every name that is not there is trundle's error, too."""
+        m = trundle.parse(PENDULUM)
+        self.check(TypeError, "case: a text was expected, not 3", trundle.parse, PENDULUM, case=3)
+        self.check(TypeError, "l: a number or a formula was expected, not None", trundle.parse, PENDULUM, set={"l": None})
+        self.check(ValueError, "l: a setting is not finite", trundle.parse, PENDULUM, set={"l": float("nan")})
+        for call in (lambda: m.simulate(sensitivity=3), lambda: m.equations(3), lambda: m.lqr(3), lambda: m.variant(controls=3)):
+            self.check(TypeError, "names were expected", call)
+        for call in (lambda: m.simulate(progress=3), lambda: m.sweep("l=1", progress=3)):
+            self.check(TypeError, "progress: a function", call)
+        self.check(trundle.UsageError, "'a' is to be a number", m.steady, hold={"a": float("inf")})
+        self.check(trundle.UsageError, "'nope'", m.equations, "M", style="nope")
+        self.check(trundle.InvalidModel, "Model(): the model has no bodies", trundle.Model("x").load)
+        error = self.check(trundle.InvalidModel, "does not come after", m.fit, {"t": [1, 0], "a": [0, 0]}, "l")
+        self.assertTrue(str(error).startswith("recording0.csv:3: "), str(error))
+        s, r, b = m.open(), m.simulate(end=0.1), m.batch(2)
+        for call in (lambda: s["a", "t"], lambda: s[3], lambda: r["aa"], lambda: b["aa"], lambda: b.read([3]),
+                     lambda: m.parameters["ll"], lambda: s.u.update(l=1), lambda: b.u["push"]):
+            self.assertIsInstance(self.check(trundle.UsageError, "", call), KeyError)
+        self.assertEqual([plain(one) for one in b["a", "t"]], [plain(b["a"]), plain(b["t"])])
+        self.assertEqual(m.batch(2, threads=1000).threads, 2)
 
     def test_run_that_fails(self):
         m = trundle.load(model_path("parallelogram"), case="over")
@@ -413,7 +435,18 @@ class Batches(unittest.TestCase):
         b.set("push", odd[:8])
         with self.assertRaisesRegex(ValueError, "middle of a word"):
             b.read(["a", "t"], out=odd)
+        for kind, values in ((TypeError, numpy.array([1 + 1j] * 8)), (TypeError, "1"), (TypeError, [None] * 8),
+                             (ValueError, numpy.zeros((2, 4))), (ValueError, numpy.zeros((1, 8)))):
+            with self.assertRaises(kind):
+                b.set("push", values)
+        b.set("push", numpy.arange(16)[::2])
+        b.set("push", numpy.zeros((8, 1), dtype=bool))
+        for wrong in numpy.empty((2, 8)), out.T, numpy.empty((8, 4))[:, ::2], numpy.empty((8, 2), numpy.float32):
+            with self.assertRaises(ValueError):
+                b.read(["a", "t"], out=wrong)
         f = m.function("vdot")
+        with self.assertRaises(ValueError):
+            f.many(numpy.zeros((len(f.inputs), 2)))
         f.many(numpy.frombuffer(bytearray(8 * len(f.inputs) + 1), offset=1, dtype=float))
         r = m.simulate(end=1, most_steps=numpy.int64(100000))
         self.assertIsInstance(r["a"], numpy.ndarray)

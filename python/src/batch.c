@@ -206,7 +206,9 @@ static bool take_values(BatchObject *self, PyObject *from, Doubles *values, doub
         return *one != -1 || !PyErr_Occurred();
     }
     if (!take_doubles(from, values)) return false;
-    if (values->count == self->count || values->count == 1) return true;
+    const bool is_column = !values->view.obj || values->view.ndim < 2 ||
+                           (size_t)values->view.shape[0] == values->count;
+    if ((values->count == self->count && is_column) || values->count == 1) return true;
     PyErr_Format(PyExc_ValueError, "%zu numbers were expected, one for each run, or one for all",
                  self->count);
     doubles_free(values);
@@ -373,7 +375,7 @@ static PyObject *batch_read(PyObject *object, PyObject *args)
         Doubles into = {0};
         if (room == Py_None)
             out = numbers_new(self->count, reading.count, &reading.out);
-        else if (take_room(room, self->count * reading.count, &into))
+        else if (take_room(room, self->count, reading.count, &into))
             out = Py_NewRef(room), reading.out = (double *)into.at;
         if (out && !read_into(self, &reading)) Py_CLEAR(out);
         doubles_free(&into);

@@ -47,6 +47,8 @@ bool take_text(PyObject *from, bool optional, Kept *kept, const char **text)
     if (!from) return false;
     if (optional && from == Py_None) return true;
     PyObject *path = PyOS_FSPath(from); // of what is a text or a path, no other
+    if (!path && PyErr_ExceptionMatches(PyExc_TypeError))
+        PyErr_Format(PyExc_TypeError, "a text was expected, not %R", from);
     Py_ssize_t size;
     const char *at = NULL;
     if (path && PyUnicode_Check(path))
@@ -68,7 +70,11 @@ static bool take_formula(PyObject *from, Kept *kept, const char **text)
 {
     if (PyUnicode_Check(from)) return take_text(from, false, kept, text);
     const double value = PyFloat_AsDouble(from);
-    if (value == -1 && PyErr_Occurred()) return false;
+    if (PyErr_Occurred()) {
+        if (PyErr_ExceptionMatches(PyExc_TypeError))
+            PyErr_Format(PyExc_TypeError, "a number or a formula was expected, not %R", from);
+        return false;
+    }
     if (!isfinite(value)) {
         PyErr_SetString(PyExc_ValueError, "a setting is not finite");
         return false;
@@ -99,9 +105,11 @@ static bool take_texts(PyObject *from, bool gaps, Kept *kept, const char *const 
     return list != NULL;
 }
 
-// Says of what an exception is, where what was converted does not know.
-static void say_of(const char *what)
+// Says of what an exception is, where what was converted does not know. False
+static bool say_of(const char *what)
 {
+    if (!PyErr_ExceptionMatches(PyExc_TypeError) && !PyErr_ExceptionMatches(PyExc_ValueError))
+        return false;
     PyObject *type, *value, *trace;
     PyErr_Fetch(&type, &value, &trace);
     PyErr_NormalizeException(&type, &value, &trace);
@@ -109,6 +117,7 @@ static void say_of(const char *what)
     Py_XDECREF(type);
     Py_XDECREF(value);
     Py_XDECREF(trace);
+    return false;
 }
 
 static bool take_settings(PyObject *from, Kept *kept, const tr_setting **settings, size_t *count)
@@ -124,8 +133,8 @@ static bool take_settings(PyObject *from, Kept *kept, const tr_setting **setting
             name = PyTuple_GetItem(item, 0), value = PyTuple_GetItem(item, 1);
         else
             PyErr_SetString(PyExc_TypeError, "a dict of names and values was expected");
-        good = good && take_text(name, false, kept, &list[i].name) &&
-               take_formula(value, kept, &list[i].formula);
+        good = good && take_text(name, false, kept, &list[i].name);
+        if (good && !take_formula(value, kept, &list[i].formula)) good = say_of(list[i].name);
     }
     Py_XDECREF(items);
     *settings = list, *count = (size_t)size;
@@ -193,10 +202,7 @@ bool take_options(PyObject *from, const Field *fields, void *options, Kept *kept
         const Field *f = fields;
         while (f->name && PyUnicode_CompareWithASCIIString(key, f->name) != 0) f++;
         if (!f->name) return refuse_option(fields, key), false;
-        if (take_field(value, f, options, kept)) continue;
-        if (PyErr_ExceptionMatches(PyExc_TypeError) || PyErr_ExceptionMatches(PyExc_ValueError))
-            say_of(f->name);
-        return false;
+        if (!take_field(value, f, options, kept)) return say_of(f->name);
     }
     return true;
 }
@@ -244,18 +250,35 @@ bool take_doubles(PyObject *from, Doubles *d)
     return copy_doubles(from, d);
 }
 
-bool take_room(PyObject *from, size_t count, Doubles *d)
+bool take_rows(PyObject *from, size_t columns, Doubles *d, size_t *rows)
 {
+    if (!take_doubles(from, d)) return false;
+    const bool is_flat = !d->view.obj || d->view.ndim < 2;
+    *rows = columns ? d->count / columns : 1;
+    if (d->count == *rows * columns &&
+        (is_flat || (size_t)d->view.shape[d->view.ndim - 1] == columns))
+        return true;
+    PyErr_Format(PyExc_ValueError, "%zu numbers were expected, or rows of so many", columns);
+    doubles_free(d);
+    return false;
+}
+
+bool take_room(PyObject *from, size_t rows, size_t columns, Doubles *d)
+{
+    const size_t count = rows * columns;
     *d = (Doubles){0};
     if (PyObject_GetBuffer(from, &d->view, PyBUF_C_CONTIGUOUS | PyBUF_FORMAT | PyBUF_WRITABLE) < 0)
         return false;
     d->at = d->view.buf, d->count = (size_t)d->view.len / sizeof(double);
-    const bool fits = is_double(&d->view) && d->count == count;
+    const bool is_flat = d->view.ndim < 2;
+    const bool fits = is_double(&d->view) && d->count == count &&
+                      (is_flat || ((size_t)d->view.shape[0] == rows && d->view.ndim == 2));
     if (fits && is_aligned(d->at)) return true;
     if (fits)
         PyErr_SetString(PyExc_ValueError, "out: its numbers begin in the middle of a word");
     else
-        PyErr_Format(PyExc_ValueError, "out: %zu numbers of type float64 were expected", count);
+        PyErr_Format(PyExc_ValueError, "out: %zu rows of %zu numbers of type float64 were expected",
+                     rows, columns);
     doubles_free(d);
     return false;
 }

@@ -67,8 +67,10 @@ typedef struct Doubles {
     double *own;
 } Doubles;
 bool take_doubles(PyObject *from, Doubles *doubles);
-// Room for `count` numbers in a writable buffer of doubles; then `at` may be written through.
-bool take_room(PyObject *from, size_t count, Doubles *doubles);
+// Rows of so many: all one after the other, or an array by rows
+bool take_rows(PyObject *from, size_t columns, Doubles *doubles, size_t *rows);
+// Room for so many in a writable buffer of doubles; then `at` may be written through.
+bool take_room(PyObject *from, size_t rows, size_t columns, Doubles *doubles);
 void doubles_free(Doubles *doubles);
 
 PyObject *text_out(char *text);                              // which is freed

@@ -85,14 +85,13 @@ static PyObject *program_call(PyObject *object, PyObject *args)
     PyObject *from, *room = Py_None, *out = NULL;
     Doubles in, into = {0};
     double *data = NULL;
-    if (!PyArg_ParseTuple(args, "O|O", &from, &room) || !take_doubles(from, &in)) return NULL;
-    const size_t count = self->size.inputs ? in.count / self->size.inputs : 1;
-    if (in.count != count * self->size.inputs)
-        PyErr_Format(PyExc_ValueError, "%zu numbers were expected, or rows of so many",
-                     self->size.inputs);
-    else if (room == Py_None)
+    size_t count;
+    if (!PyArg_ParseTuple(args, "O|O", &from, &room) ||
+        !take_rows(from, self->size.inputs, &in, &count))
+        return NULL;
+    if (room == Py_None)
         out = numbers_new(count, self->size.outputs, &data);
-    else if (take_room(room, count * self->size.outputs, &into))
+    else if (take_room(room, count, self->size.outputs, &into))
         out = Py_NewRef(room), data = (double *)into.at;
     if (out && !evaluate(self, &in, count, data)) Py_CLEAR(out);
     doubles_free(&in);

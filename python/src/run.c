@@ -183,8 +183,8 @@ static PyObject *run_item(PyObject *object, PyObject *name)
     RunObject *self = (RunObject *)object;
     const Py_ssize_t at = index_of(self->system->columns, name);
     if (at < 0) {
-        PyObject *error = PyObject_CallMethod(object, "_missing", "O", name); // of trundle/run.py
-        if (error) PyErr_SetObject(PyExc_KeyError, error);
+        PyObject *error = PyObject_CallMethod(object, "_missing", "(O)", name); // of run.py
+        if (error) PyErr_SetObject((PyObject *)Py_TYPE(error), error);
         Py_XDECREF(error);
         return NULL;
     }

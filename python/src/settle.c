@@ -85,14 +85,9 @@ static PyObject *poses(PyObject *object, PyObject *from)
     Doubles held;
     double *data;
     tr_error err = {0};
-    if (!take_doubles(from, &held)) return NULL;
-    const size_t count = self->held ? held.count / self->held : 1;
-    PyObject *out = NULL;
-    if (held.count != count * self->held)
-        PyErr_Format(PyExc_ValueError, "%zu numbers were expected, one for each that is held",
-                     self->held);
-    else
-        out = numbers_new(count, self->columns, &data);
+    size_t count;
+    if (!take_rows(from, self->held, &held, &count)) return NULL;
+    PyObject *out = numbers_new(count, self->columns, &data);
     if (out && !find_poses(self, &held, count, data, &err)) {
         Py_CLEAR(out);
         raise_error(&err, self->system->file);

@@ -35,4 +35,9 @@ def doubles(values):
     numpy = optional("numpy")
     if numpy is None or isinstance(values, (int, float, memoryview)):
         return values
-    return numpy.ascontiguousarray(values, dtype=numpy.float64)
+    numbers = numpy.asarray(values)
+    if numbers.dtype.kind == "O":
+        numbers = numpy.array([float(x) for x in numbers.flat]).reshape(numbers.shape)
+    if numbers.dtype.kind not in "biuf":
+        raise TypeError(f"numbers were expected, not {values!r:.60}")
+    return numpy.ascontiguousarray(numbers, dtype=numpy.float64)

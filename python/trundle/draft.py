@@ -267,7 +267,7 @@ class Draft(Calls):
         path = said[line - 1][1]
         section = path[0]
         if section not in CALLS:
-            return f"Model({section})"
+            return f"Model({section})" if section != "trundle" else "Model()"
         if len(path) == 1 or not KINDS["model"][section][2] and KINDS["model"][section][0] == "KIND":
             return ", ".join((f"{CALLS[section]}()",) + path[1:])
         return ", ".join((f"{CALLS[section]}({path[1]!r})",) + path[2:])

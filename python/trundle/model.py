@@ -12,9 +12,9 @@ import warnings
 from collections.abc import Mapping
 
 from . import _trundle, study, sweep
-from .arrays import array, optional
+from .arrays import optional
 from .errors import Error
-from .names import Inputs, Named, Value, equations, listed, missing
+from .names import Inputs, Named, Value, callback, equations, listed
 from .result import Result
 from .run import Batch, Run
 
@@ -207,12 +207,13 @@ class LoadedModel:
     def equations(self, show="M,c,Q,G", language=None, *, style="", most_operations=None, effort=None):
         """The equations in closed form.
 
-        For one of M, c, Q, G and H, and without a language, it is a SymPy matrix, where SymPy is
+        For one of M, c, Q, G and H, and without more words, it is a SymPy matrix, where SymPy is
         there. Else it is a text: language "text", "latex", "markdown" or "html", of any of M c Q G H J
         reduced lambda tau energy. style: "closed" or "staged".
         """
         show = listed(show)
-        if language is None and show in ("M", "c", "Q", "G", "H") and optional("sympy"):
+        asked = style or most_operations is not None or effort is not None
+        if language is None and not asked and show in ("M", "c", "Q", "G", "H") and optional("sympy"):
             return self._sympy(show)
         options = {"show": show, "language": language or "text", "title": self.name, "style": style}
         if most_operations is not None:
@@ -284,7 +285,7 @@ class LoadedModel:
         options.update(no_project=not project, filter=filter, no_deviations=not deviations)
         said = []
         rows, summary, error = self.system.simulate(
-            options, progress, (lambda now: control(Instant(now))) if control else None, said.append)
+            options, callback(progress, "progress"), (lambda now: control(Instant(now))) if control else None, said.append)
         result = Result(self, rows, summary) if rows is not None else None
         if error is not None:
             error.result = result

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import difflib
+import math
 from collections.abc import Mapping, MutableMapping
 
 from .errors import UsageError
@@ -11,7 +12,12 @@ from .errors import UsageError
 
 def listed(names):
     """'a,b' from "a,b", ["a", "b"] or None."""
-    return names if names is None or isinstance(names, str) else ",".join(names)
+    if names is None or isinstance(names, str):
+        return names
+    try:
+        return ",".join(names)
+    except TypeError:
+        raise TypeError(f"names were expected, 'a,b' or a list of them, not {names!r}") from None
 
 
 def equations(values, sign="="):
@@ -21,18 +27,37 @@ def equations(values, sign="="):
     if isinstance(values, str):
         return [values]
     if isinstance(values, Mapping):
-        return [f"{name}{sign}{value if isinstance(value, str) else repr(float(value))}"
+        return [f"{name}{sign}{value if isinstance(value, str) else _finite(name, value)}"
                 for name, value in values.items()]
     if not hasattr(values, "__iter__"):
         raise TypeError(f"a dict, or texts such as 'name{sign}1', were expected, not {values!r}")
     return list(values)
 
 
+def _finite(name, value):
+    if not math.isfinite(float(value)):
+        raise UsageError(f"{name!r} is to be a number, not {float(value)}")
+    return repr(float(value))
+
+
+class MissingName(UsageError, KeyError):
+    """A name that is not there."""
+
+    __str__ = Exception.__str__
+
+
 def missing(name, names, what):
-    """A KeyError that offers what was probably meant."""
+    """An error that offers what was probably meant."""
     near = difflib.get_close_matches(str(name), list(names), 1)
     hint = f": did you mean {near[0]!r}?" if near else ""
-    return KeyError(f"there is no {what} {name!r}{hint}")
+    return MissingName(f"there is no {what} {name!r}{hint}")
+
+
+def callback(what, name):
+    """What is called, if it can be."""
+    if what is not None and not callable(what):
+        raise TypeError(f"{name}: a function was expected, not {what!r}")
+    return what
 
 
 class Value(float):
@@ -86,9 +111,11 @@ class Inputs(MutableMapping):
     __slots__ = ("_of", "_names", "_set")
 
     def __init__(self, of, names):
-        self._of, self._names, self._set = of, names, of.set
+        self._of, self._names, self._set = of, dict.fromkeys(names), of.set
 
     def __setitem__(self, name, value):
+        if name not in self._names:
+            raise missing(name, self._names, "input")
         self._set(name, value)
 
     def __getitem__(self, name):

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from . import _trundle
 from .arrays import array, doubles
-from .names import Inputs, missing
+from .names import Inputs, MissingName, missing
 
 
 class Run(_trundle.Run):
@@ -63,7 +63,7 @@ class Batch(_trundle.Batch):
     >>> b = m.batch(4096, set={"speed0": speeds})     # one number for all, or one for each
     >>> b.u["steer_torque"] = torques
     >>> b.step(0.01)
-    >>> b["roll"]                                     # an array, one number for each run
+    >>> b["roll"]                                     # an array, one number for each run; b["roll", "t"]: a list
     >>> b.read(["roll", "steer"], out=observations)   # runs by columns, into your own array
     >>> b.reset(b["roll"] > 1)                        # those start anew
 
@@ -78,6 +78,7 @@ class Batch(_trundle.Batch):
             raise TypeError("set: a dict of names and numbers was expected")
         if threads is None:
             threads = max(1, min(len(os.sched_getaffinity(0)), n // 256))
+        threads = min(operator.index(threads), max(n, 1))
         self = super().__new__(cls, model.system, n, threads, options or {})
         self.model, self.options, self.threads = model, dict(options or {}), threads
         self.u = Inputs(self, model.inputs)
@@ -101,7 +102,7 @@ class Batch(_trundle.Batch):
     def get(self, name):
         """An input, where it is recorded."""
         if name not in self.model.columns:
-            raise KeyError(f"the input {name!r} is not recorded, and of a batch nothing else can be read: "
+            raise MissingName(f"the input {name!r} is not recorded, and of a batch nothing else can be read: "
                            f"load(..., outputs={{'its_value': {name!r}}}) records it")
         return self[name]
 
@@ -116,14 +117,17 @@ class Batch(_trundle.Batch):
     def read(self, columns=None, out=None):
         """Columns of all runs: an array of runs by columns, or written into yours (float64)."""
         names = self.model.columns if columns is None else columns
-        names = [names] if isinstance(names, str) else names
+        names = [names] if isinstance(names, str) else list(names)
         try:
             numbers = self._read(names, out)
-        except KeyError as error:
-            raise missing(error.args[0], self.model.columns, "column") from None
+        except KeyError:
+            there = self.model.columns
+            raise missing(next(name for name in names if name not in there), there, "column") from None
         return numbers if out is not None else array(numbers)
 
     def __getitem__(self, name):
+        if isinstance(name, (tuple, list)):
+            return [self[one] for one in name]
         numbers = self.read([name])
         return numbers[:, 0] if hasattr(numbers, "T") else memoryview(numbers).cast("B").cast("d")
 

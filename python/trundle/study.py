@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import html
 import os
@@ -11,7 +12,8 @@ import tempfile
 
 from . import _trundle
 from .arrays import array, complex_array, doubles
-from .names import Named, Value, equations, listed, missing
+from .errors import Error
+from .names import Named, Value, callback, equations, listed, missing
 
 
 class Found:
@@ -216,6 +218,17 @@ def _priors(prior):
     return equations(prior)
 
 
+@contextlib.contextmanager
+def told_without(folder):
+    """What is wrong in a file that was written here is told as of "recording0.csv"."""
+    try:
+        yield
+    except Error as error:
+        error.__init__(error.message.replace(folder + os.sep, ""), error.file and error.file.replace(folder + os.sep, ""),
+                       error.line, error.column)
+        raise
+
+
 def write_data(one, folder, index):
     """The path of a recording: a file, or columns, which are written into one."""
     if isinstance(one, (str, os.PathLike)):
@@ -243,7 +256,7 @@ class Fit(Found):
 
     def __init__(self, model, data, free, options):
         options = dict(options)
-        progress = options.pop("progress", None)
+        progress = callback(options.pop("progress", None), "progress")
         if "from_" in options:
             options["from"] = options.pop("from_")
         for name in ("match", "sd"):
@@ -253,7 +266,7 @@ class Fit(Found):
             options["prior"] = _priors(options["prior"])
         if "columns" in options:
             options["columns"] = listed(options["columns"])
-        with tempfile.TemporaryDirectory() as folder:
+        with tempfile.TemporaryDirectory() as folder, told_without(folder):
             data = list(data) if isinstance(data, (list, tuple)) else [data]
             options["data"] = [write_data(one, folder, i) for i, one in enumerate(data)]
             options["free"] = listed(free)
@@ -293,7 +306,7 @@ class Inertias(Found):
     """Masses, first moments and moments of inertia of bodies: .bodies by name, .fragment."""
 
     def __init__(self, model, logs, bodies="*", prior_weight=0):
-        with tempfile.TemporaryDirectory() as folder:
+        with tempfile.TemporaryDirectory() as folder, told_without(folder):
             logs = list(logs) if isinstance(logs, (list, tuple)) else [logs]
             paths = [write_data(one, folder, i) for i, one in enumerate(logs)]
             system = model._system(inertias=listed(bodies))

@@ -14,9 +14,9 @@ from itertools import accumulate
 from . import _trundle
 from .arrays import array, optional
 from .errors import UsageError
-from .names import equations, listed, missing
+from .names import callback, equations, missing
 from .result import Result
-from .study import Found, write_data
+from .study import Found, told_without, write_data
 
 FIGURES = 9  # the last columns say how a run went
 OUTCOMES = ("ok", "stopped", "failed")
@@ -69,17 +69,17 @@ def sweep(model, vary, table, keep, hold, shard, progress, output, **options):
         options["output"] = os.fspath(output)
     columns = model.units if options.get("do", "simulate") == "simulate" else None
     rows = (None, None) if columns is None else (tuple(columns), tuple(columns.values()))
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, told_without(folder):
         if table is not None:
             options["table"] = write_data(table, folder, 0)
-        found, error = _trundle.sweep(model._source, model._options(), options, progress, *rows)
-    if "values" in found and found["before"]:
-        _add_before(found, options["output"], *rows)
-    result = Sweep(model, found) if "values" in found else None
-    if error is not None:
-        error.result = result
-        raise error
-    return result
+        found, error = _trundle.sweep(model._source, model._options(), options, callback(progress, "progress"), *rows)
+        if "values" in found and found["before"]:
+            _add_before(found, options["output"], *rows)
+        result = Sweep(model, found) if "values" in found else None
+        if error is not None:
+            error.result = result
+            raise error
+        return result
 
 
 # ---- what a database had before ----------------------------------------------------------------
