@@ -264,4 +264,13 @@ static inline size_t count_of(const Unit *unit, const char *text)
 
 static inline size_t state_count(const Unit *unit) { return count_of(unit, " derivative=\""); }
 
+static inline size_t indicator_count(const Unit *unit)
+{
+    if (unit->version == 3) return count_of(unit, "<EventIndicator ");
+    char *count = attribute_at(unit->description, "numberOfEventIndicators");
+    const size_t n = strtoul(count, NULL, 10);
+    free(count);
+    return n;
+}
+
 #endif

@@ -20,8 +20,9 @@ typedef struct Solver {
     N_Vector x;
     SUNMatrix matrix;
     SUNLinearSolver linear;
-    size_t n;
+    size_t n, indicators;
     long evaluations, events;
+    double jump; // the largest one of a state by an event
 } Solver;
 
 static inline int rates_of(double t, N_Vector x, N_Vector out, void *owner)
@@ -35,9 +36,18 @@ static inline int rates_of(double t, N_Vector x, N_Vector out, void *owner)
                 s->n);
 }
 
+static inline int indicators_of(double t, N_Vector x, double *z, void *owner)
+{
+    Solver *s = owner;
+    if (CALL(s->unit, SetTime, SetTime, t)) return -1;
+    if (CALL(s->unit, SetContinuousStates, SetContinuousStates, N_VGetArrayPointer(x), s->n))
+        return -1;
+    return CALL(s->unit, GetEventIndicators, GetEventIndicators, z, s->indicators);
+}
+
 static inline void open_solver(Solver *s, Unit *unit, int method, double rtol)
 {
-    *s = (Solver){.unit = unit, .n = state_count(unit)};
+    *s = (Solver){.unit = unit, .n = state_count(unit), .indicators = indicator_count(unit)};
     SUNContext_Create(NULL, &s->context);
     s->x = N_VNew_Serial((sunindextype)s->n, s->context);
     GOOD(CALL(unit, GetContinuousStates, GetContinuousStates, N_VGetArrayPointer(s->x), s->n));
@@ -46,6 +56,11 @@ static inline void open_solver(Solver *s, Unit *unit, int method, double rtol)
     CVodeSStolerances(s->memory, rtol, rtol);
     CVodeSetUserData(s->memory, s);
     CVodeSetMaxNumSteps(s->memory, 1000000);
+    if (s->indicators) {
+        CVodeRootInit(s->memory, (int)s->indicators, indicators_of);
+        CVodeSetNoInactiveRootWarn(s->memory);
+        CVodeSetMaxStep(s->memory, 0.01);
+    }
     s->matrix = SUNDenseMatrix((sunindextype)s->n, (sunindextype)s->n, s->context);
     s->linear = SUNLinSol_Dense(s->x, s->matrix, s->context);
     CVodeSetLinearSolver(s->memory, s->linear, s->matrix);
@@ -76,6 +91,19 @@ static inline bool complete(Solver *s, double t)
     return enter;
 }
 
+static inline void handle_event(Solver *s, double t, double end)
+{
+    double *x = N_VGetArrayPointer(s->x), before[400];
+    s->events++;
+    memcpy(before, x, s->n * sizeof *before);
+    GOOD(CALL_PLAIN(s->unit, EnterEventMode));
+    const bool changed = update(s->unit);
+    if (changed) GOOD(CALL(s->unit, GetContinuousStates, GetContinuousStates, x, s->n));
+    for (size_t k = 0; k < s->n; k++) s->jump = fmax(s->jump, fabs(x[k] - before[k]));
+    CVodeReInit(s->memory, t, s->x);
+    CVodeSetStopTime(s->memory, end);
+}
+
 static inline void go_to(Solver *s, double end)
 {
     double t = 0;
@@ -84,14 +112,8 @@ static inline void go_to(Solver *s, double end)
     while (t < end) {
         const int flag = CVode(s->memory, end, s->x, &t, CV_ONE_STEP);
         if (flag < 0) fail_msg("CVODE: %d at %g: %s", flag, t, last_words);
-        if (!complete(s, t)) continue;
-        s->events++;
-        GOOD(CALL_PLAIN(s->unit, EnterEventMode));
-        if (!update(s->unit)) continue;
-        GOOD(CALL(s->unit, GetContinuousStates, GetContinuousStates, N_VGetArrayPointer(s->x),
-                  s->n));
-        CVodeReInit(s->memory, t, s->x);
-        CVodeSetStopTime(s->memory, end);
+        const bool wants = complete(s, t);
+        if (wants || flag == CV_ROOT_RETURN) handle_event(s, t, end);
     }
 }
 
@@ -100,7 +122,7 @@ static inline void go_to(Solver *s, double end)
 static inline Unit unit_of(const tr_system *system, int version)
 {
     tr_export_options how = tr_export_defaults();
-    how.fmi = version, how.form = "reduced", how.step = 1.0 / 1024;
+    how.fmi = version, how.step = 1.0 / 1024;
     export_fmu(system, &how, in_folder("m.fmu"));
     return load_fmu(in_folder("m.fmu"), version);
 }

@@ -142,6 +142,7 @@ static uint32_t arguments_of(const Export *code, CodePart part)
     enum { T = 1 << ARGUMENT_T, X = 1 << ARGUMENT_X, U = 1 << ARGUMENT_U, P = 1 << ARGUMENT_P };
     enum { WEIGHT = 1 << ARGUMENT_WEIGHT, CHANGE = 1 << ARGUMENT_CHANGE, DUE = 1 << ARGUMENT_DUE };
     if (takes_what_is_found(code, part)) return T | X | U | P | 1 << ARGUMENT_FOUND;
+    if (part >= PART_FOLLOW_CHANGE) return T | X | U | P | CHANGE | 1 << ARGUMENT_FOUND;
     switch (part) {
     case PART_GRADIENT: return T | X | U | P | WEIGHT;
     case PART_HESSIAN: return T | X | U | P | WEIGHT | CHANGE;
@@ -478,8 +479,8 @@ static void write_header(const Printer *p, Buffer *out)
              "    @NAME@_NZ = %u, @NAME@_NJ = %u, @NAME@_NS = %u, @NAME@_NC = %u, @NAME@_NK = %u,\n"
              "    @NAME@_NWORK = %u",
              code->x.count, code->u.count, code->p.count, code->y.count, code->latches.count,
-             tr_c_indicators(p), code->jacobian_count, code->samples.s.count, code->samples.c.count,
-             code->samples.clock.count, room + 5 * code->x.count);
+             tr_code_indicators(code), code->jacobian_count, code->samples.s.count,
+             code->samples.c.count, code->samples.clock.count, room + 5 * code->x.count);
     Buffer indices = {0}, filled = {0};
     write_indices(p, &indices, &code->x, "the state");
     write_indices(p, &indices, &code->u, "inputs");
@@ -572,8 +573,8 @@ static const char take_metric[] =
     "        take_easy(n, easy, w + n, root, Q);\n"
     "    }\n";
 
-static const char start_known[] = "return begin(x, u, p, mode, 0, w);";
-static const char start_decided[] = "return begin(x, u, p, mode, 1, w);";
+static const char start_known[] = "return begin(0, x, u, p, mode, 0, w);";
+static const char start_decided[] = "return begin(0, x, u, p, mode, 1, w);";
 
 static void write_start(Printer *p)
 {
@@ -683,6 +684,8 @@ static void write_functions(Printer *p)
 {
     const Export *code = p->code;
     write_defaults(p);
+    if (code->options.is_fmu && code->u.count)
+        tr_c_function(p, PART_SIGNALS, "signals", "f", false, NULL);
     if (code->options.is_unreduced) {
         tr_c_unreduced(p);
         write_start(p);
@@ -690,8 +693,6 @@ static void write_functions(Printer *p)
     }
     tr_c_function(p, PART_RATES, "rates", "dx", true, &code->x);
     tr_c_function(p, PART_OUTPUTS, "outputs", "y", true, &code->y);
-    if (code->options.is_fmu && code->u.count)
-        tr_c_function(p, PART_SIGNALS, "signals", "f", false, NULL);
     if (code->options.is_fmu)
         tr_c_function(p, PART_TANGENT, "tangent", "d", true, NULL);
     else

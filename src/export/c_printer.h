@@ -36,9 +36,8 @@ void tr_c_samples_header(const Printer *p, Buffer *out);
 // Numbers that they need in w behind those of functions
 uint32_t tr_c_step_room(const Printer *p);
 
-// The unreduced form: functions, what the workspace takes, and how many indicators there are
+// The unreduced form: functions, and what the workspace takes
 void tr_c_unreduced(Printer *p);
 uint32_t tr_c_unreduced_room(const Printer *p);
-uint32_t tr_c_indicators(const Printer *p);
 
 #endif

@@ -10,18 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static uint32_t count_alarms(const System *s)
-{
-    uint32_t count = 0;
-    for (uint32_t k = 0; k < s->alarm_count; k++) count += s->alarms[k].kind > ALARM_HOLLOW;
-    return count;
-}
-
-uint32_t tr_c_indicators(const Printer *p)
-{
-    return p->code->options.is_unreduced ? count_alarms(p->code->system) + 1 : 0;
-}
-
 // ---- what the workspace takes --------------------------------------------------------------
 
 // Sums of all that may be there at once, whoever asks
@@ -38,9 +26,13 @@ uint32_t tr_c_unreduced_room(const Printer *p)
     const uint32_t projection = 2 * conditions + code->phi_count * code->phi_count +
                                 2 * code->phi_count * code->quaternion_count +
                                 code->quaternion_count * code->quaternion_count;
-    const uint32_t margins = 3 * (count_alarms(code->system) + contacts);
+    const uint32_t margins = 3 * (tr_code_alarms(code->system) + contacts);
+    const uint32_t changes = code->options.is_fmu
+                                 ? state + x + code->u.count + 1 + code->p.count + 2 * m * m +
+                                       code->phi_count * (1 + code->projected_count)
+                                 : 0;
     return 2 * state + solving + search + m * n + projection + margins + 14 * x + code->u.count +
-           p->room;
+           changes + p->room;
 }
 
 // ---- tables --------------------------------------------------------------------------------
@@ -227,7 +219,7 @@ static void write_alarms(Printer *p)
                     "enum { ALARMS = %u, FASTEST = %d };\n"
                     "typedef struct alarm {\n    int kind, contact;\n} alarm;\n"
                     "static const alarm alarms[ALARMS + 1] = {\n",
-                    count_alarms(s), fastest < p->code->x.count ? (int)fastest : -1);
+                    tr_code_alarms(s), fastest < p->code->x.count ? (int)fastest : -1);
     for (uint32_t k = 0; k < s->alarm_count; k++)
         if (s->alarms[k].kind > ALARM_HOLLOW)
             tr_buffer_print(out, "    {%s, %u},\n", kinds[s->alarms[k].kind - ALARM_OPENS],
@@ -246,6 +238,28 @@ static void write_project(Printer *p)
     const Mark marks[] = {{"project", project}, {NULL, NULL}};
     tr_c_projection(p);
     tr_c_fill_in(p, &p->body, tr_embedded_c_unreduced_project(), marks);
+}
+
+static void write_tangent(Printer *p)
+{
+    static const char of_conditions[] =
+        "    enum { CHANGED = ALL_CONDITIONS * (1 + PROJECTED) };\n"
+        "    double *df = d + @NAME@_NX + @NAME@_NY + POSITIONS + SPEEDS, *all = at.w;\n"
+        "    for (int i = 0; i < CHANGED; i++) all[i] = 0;\n"
+        "    change_projection(t, at.x, u, p, dz, at.s, all, all + CHANGED);\n"
+        "    pick_conditions(mode, all, df, df + ALL_CONDITIONS);\n";
+    Buffer conditions = {0};
+    if (p->code->phi_count) tr_c_fill_in(p, &conditions, text_of(of_conditions), NULL);
+    const Mark marks[] = {{"conditions", conditions.at ? conditions.at : ""}, {NULL, NULL}};
+    tr_c_function(p, PART_FOLLOW_CHANGE, "change_follow", "f", false, &p->code->x);
+    tr_c_function(p, PART_ROWS_CHANGE, "change_rows", "T", false, NULL);
+    tr_c_function(p, PART_TERMS_CHANGE, "change_terms", "T", false, NULL);
+    tr_c_function(p, PART_RATES_CHANGE, "change_motion", "dx", false, &p->code->x);
+    tr_c_function(p, PART_OUTPUTS_CHANGE, "change_outputs", "y", false, &p->code->y);
+    if (p->code->phi_count)
+        tr_c_function(p, PART_PROJECTION_CHANGE, "change_projection", "f", false, NULL);
+    tr_c_fill_in(p, &p->body, tr_embedded_c_unreduced_tangent(), marks);
+    tr_buffer_free(&conditions);
 }
 
 void tr_c_unreduced(Printer *p)
@@ -267,6 +281,10 @@ void tr_c_unreduced(Printer *p)
     if (has_contacts) tr_c_function(p, PART_MARGINS, "evaluate_margins", "f", false, NULL);
     tr_c_fill_in(p, &p->body, tr_embedded_c_unreduced(), NULL);
     write_project(p);
+    if (code->options.is_fmu)
+        write_tangent(p);
+    else
+        tr_c_fill_in(p, &p->body, tr_embedded_c_differences(), NULL);
     if (has_contacts) tr_c_fill_in(p, &p->body, tr_embedded_c_contacts(), NULL);
     tr_c_fill_in(p, &p->body,
                  has_contacts ? tr_embedded_c_events() : tr_embedded_c_unreduced_step(), NULL);

@@ -153,6 +153,7 @@ static void name_state(Export *code)
         const bool has_speeds = !code->options.is_unreduced;
         if (is_extra || (is_speed && has_speeds)) add_input(code, &code->x, "z_", i);
     }
+    code->rated = code->x.count;
     tr_code_name_held(code);
     if (code->options.is_unreduced) name_event_numbers(code);
     for (uint32_t i = 0; i < code->x.count; i++)
@@ -559,6 +560,7 @@ static void take_functions(Export *code, tr_error *err)
         if (good && code->options.is_unreduced) {
             tr_code_unreduced(code, outputs, err);
             take_jumps(code, err);
+            if (code->options.is_fmu) tr_code_signals(code, err);
         }
         if (good && !code->options.is_unreduced) take_reduced(code, outputs, err);
     }

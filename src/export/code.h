@@ -6,8 +6,8 @@
 #ifndef TR_EXPORT_CODE_H
 #define TR_EXPORT_CODE_H
 
-#include "program/flat.h"
 #include "plan/flow.h"
+#include "program/flat.h"
 
 typedef struct CodeName {
     const char *name;       // the model's
@@ -59,6 +59,13 @@ typedef enum CodePart {
     PART_ROWS,
     PART_TERMS,
     PART_MARGINS,
+    // and how they change, in an FMU (T403)
+    PART_FOLLOW_CHANGE,
+    PART_PROJECTION_CHANGE,
+    PART_ROWS_CHANGE,
+    PART_TERMS_CHANGE,
+    PART_RATES_CHANGE,
+    PART_OUTPUTS_CHANGE,
     CODE_PARTS
 } CodePart;
 
@@ -106,14 +113,15 @@ typedef struct Export {
     tr_plan *plan;
     Flow *flow; // at the start
     CodeNames x, u, p, y, fixed, latches;
-    uint32_t positions, velocities;         // of x: the first, and those behind them
-    uint32_t *mode;                         // at the start, see c_header.txt
-    double *signal_start;                   // u at t = 0
-    double *start;                          // x at the start with the model's own parameters
-    uint32_t *quaternion, quaternion_count; // entries of x, the first of four
-    uint32_t *projected, projected_count;   // entries of x that projecting moves
-    uint32_t phi_count;                     // constraints on positions
-    uint32_t pivot_count;                   // of the chart
+    uint32_t positions, velocities; // of x: the first, and those behind them
+    uint32_t rated;                 // of x: what has a rate. Events and samples set the rest
+    uint32_t *mode;                 // at the start, see c_header.txt
+    double *signal_start;           // u at t = 0
+    double *start;                  // x at the start with the model's own parameters
+    uint32_t *quaternion, quaternion_count;                   // entries of x, the first of four
+    uint32_t *projected, projected_count;                     // entries of x that projecting moves
+    uint32_t phi_count;                                       // constraints on positions
+    uint32_t pivot_count;                                     // of the chart
     uint32_t *jacobian_row, *jacobian_column, jacobian_count; // of its entries
     CodeConditions given[2];                                  // positions, rates
     CodeSamples samples;
@@ -139,6 +147,21 @@ void tr_code_second(Export *code, tr_error *err);
 // `outputs`: the columns of y
 void tr_code_signals(Export *code, tr_error *err);
 void tr_code_tangent(Export *code, const uint32_t *outputs, tr_error *err);
+
+// How expressions of a system change, as a function: along changes of x, u, t, p and what is found,
+// which become inputs of it. Rows of such a system, too, become functions.
+typedef struct CodeChanges {
+    System *system;
+    uint32_t first;        // of these inputs
+    Expr *symbol, *change; // of what may change
+    uint32_t count;
+} CodeChanges;
+bool tr_code_open_changes(const Export *code, System *s, CodeChanges *to, tr_error *err);
+void tr_code_close_changes(CodeChanges *changes);
+void tr_code_changes(Export *code, CodePart part, const CodeChanges *changes, const Exprs *rows,
+                     tr_error *err);
+void tr_code_rows(Export *code, CodePart part, const CodeChanges *changes, const Exprs *rows,
+                  tr_error *err);
 
 // A name of a list, unlike all others in it; and what acts at samples
 void tr_code_name(Export *code, CodeNames *names, const char *prefix, const char *name,

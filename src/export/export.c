@@ -92,7 +92,7 @@ static bool changes_charts(const System *s, tr_error *err)
 }
 
 // Contacts that open, close or slip, and several charts, are in the unreduced form alone, which is
-// C of double precision.
+// C of double precision, in an FMU, too.
 static bool choose_form(const System *s, const tr_export_options *o, const Target *target,
                         bool *is_unreduced, tr_error *err)
 {
@@ -104,7 +104,8 @@ static bool choose_form(const System *s, const tr_export_options *o, const Targe
         tr_fail(err, TR_USAGE, (Place){0},
                 "there is no form '%.60s': it is auto, reduced or unreduced", form);
     else if (*is_unreduced && !may)
-        tr_fail(err, TR_USAGE, (Place){0}, "the unreduced form is C of double precision alone");
+        tr_fail(err, TR_USAGE, (Place){0},
+                "the unreduced form is C of double precision, or an FMU");
     else if (*is_unreduced && has_samples(s))
         tr_fail(err, TR_USAGE, (Place){0},
                 "the unreduced form has no controllers or sensors: leave them out, and make inputs "
@@ -116,11 +117,12 @@ static bool choose_form(const System *s, const tr_export_options *o, const Targe
     else if (!reduced && may && !has_samples(s) && tr_code_may_unreduce(s, NULL))
         *is_unreduced = changes_charts(s, err);
     else if (!reduced && s->latch_count)
-        tr_fail(err, TR_USAGE, (Place){0},
-                "contacts of this model may open, close or slip ('%.100s'), which only C of double "
-                "precision without controllers follows: --form reduced takes what they do at the "
-                "start for good",
-                s->latches[0].name);
+        tr_fail(
+            err, TR_USAGE, (Place){0},
+            "contacts of this model may open, close or slip ('%.100s'), which only FMUs and C of "
+            "double precision follow, without controllers: --form reduced takes what they do "
+            "at the start for good",
+            s->latches[0].name);
     return !has_failed(err);
 }
 

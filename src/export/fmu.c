@@ -47,6 +47,22 @@ static void list_starts(const Fmu *fmu, Buffer *out, const char *name, FmuKind k
     tr_buffer_print(out, "0};\n");
 }
 
+// In the unreduced form any velocity may follow, by the chart: all are listed, by their entries.
+static uint32_t count_followers(const Export *code)
+{
+    return code->options.is_unreduced ? code->positions + code->velocities
+                                      : code->part[PART_FOLLOW].count;
+}
+
+static void list_followers(const Export *code, Buffer *out)
+{
+    tr_buffer_print(out, "static const int follower_entry[] = {");
+    for (uint32_t k = 0; k < count_followers(code); k++)
+        tr_buffer_print(out, "%u, ",
+                        code->options.is_unreduced ? k : code->part[PART_FOLLOW].entry[k]);
+    tr_buffer_print(out, "0};\n");
+}
+
 static void write_sizes(const Fmu *fmu, Buffer *out)
 {
     const Export *code = fmu->code;
@@ -59,15 +75,17 @@ static void write_sizes(const Fmu *fmu, Buffer *out)
     define(out, "INPUTS", code->u.count);
     define(out, "PARAMETERS", code->p.count);
     define(out, "OUTPUTS", code->y.count);
-    define(out, "DRIVEN", fmu->count_of[FMU_DRIVEN]);
+    define(out, "FOLLOWED", fmu->count_of[FMU_DRIVEN]);
     define(out, "CONSTANTS", code->fixed.count);
     define(out, "INDICATORS", fmu->count_of[FMU_INDICATOR]);
-    define(out, "MODES", code->latches.count);
+    define(out, "MODES", fmu->count_of[FMU_MODE]);
     define(out, "SAMPLES", code->samples.clock.count);
     define(out, "JUMPING", code_has(code, PART_JUMPS));
-    define(out, "FOLLOWERS", code->part[PART_FOLLOW].count);
+    define(out, "STRIKES", code->strikes);
+    define(out, "UNREDUCED", code->options.is_unreduced);
+    define(out, "FOLLOWERS", count_followers(code));
     define(out, "PHI", code->phi_count);
-    define(out, "FREE", code->phi_count ? code->projected_count : 0);
+    define(out, "MOVED", code->phi_count ? code->projected_count : 0);
     define(out, "UNITS", code->quaternion_count);
     tr_buffer_print(out, "#define WORK %s_NWORK\n", upper);
     define_number(out, "STEP", fmu->code->options.step);
@@ -78,11 +96,10 @@ static void write_sizes(const Fmu *fmu, Buffer *out)
 static void write_lists(const Fmu *fmu, Buffer *out)
 {
     const Export *code = fmu->code;
-    const CodeFunction *follow = &code->part[PART_FOLLOW];
     const uint32_t first = fmu_first(fmu, FMU_PARAMETER);
     list_integers(out, "state_entry", fmu->state, fmu->count_of[FMU_STATE]);
     list_integers(out, "driven_entry", fmu->driven, fmu->count_of[FMU_DRIVEN]);
-    list_integers(out, "follower_entry", follow->entry, follow->count);
+    list_followers(code, out);
     tr_buffer_print(out, "static const char is_fixed[] = {");
     for (uint32_t k = 0; k < code->p.count; k++)
         tr_buffer_print(out, "%d, ", fmu->variables[first + k].is_fixed);

@@ -2,8 +2,16 @@
 // What depends on what: bits of arguments that an operation reaches.
 #include "export/fmu.h"
 
+#include "export/unreduced.h"
+
 #include <stdlib.h>
 #include <string.h>
+
+// In the unreduced form: accelerations and reactions, which take all terms
+static uint32_t found_bit(const Export *code)
+{
+    return code->x.count + code->u.count + 1 + code->p.count;
+}
 
 static uint32_t argument_bit(const Export *code, const FlatNode *node)
 {
@@ -13,6 +21,7 @@ static uint32_t argument_bit(const Export *code, const FlatNode *node)
     case ARGUMENT_U: return u + node->b;
     case ARGUMENT_T: return t;
     case ARGUMENT_P: return t + 1 + node->b;
+    case ARGUMENT_FOUND: return node->b < tr_code_found(code).closed ? found_bit(code) : UINT32_MAX;
     default: return UINT32_MAX;
     }
 }
@@ -111,8 +120,7 @@ bool tr_fmu_trace(Fmu *fmu, tr_error *err)
 {
     const Export *code = fmu->code;
     const Flat *flat = &code->flat;
-    const uint32_t all = code->x.count + code->u.count + 1 + code->p.count;
-    fmu->words = (all + 63) / 64;
+    fmu->words = (found_bit(code) + 64) / 64;
     fmu->bits = calloc((size_t)flat->count * fmu->words + 1, sizeof *fmu->bits);
     fmu->group = calloc(code->x.count + 1u, sizeof *fmu->group);
     fmu->used = calloc((size_t)(code->phi_count + code->quaternion_count + 1) * fmu->words,
@@ -137,27 +145,80 @@ bool tr_fmu_trace(Fmu *fmu, tr_error *err)
     return true;
 }
 
-void tr_fmu_dependencies(const Fmu *fmu, const FmuVariable *of, uint64_t *out)
+static void add_part(const Fmu *fmu, CodePart part, uint64_t *out)
 {
+    const CodeFunction *f = &fmu->code->part[part];
+    for (uint32_t k = 0; k < f->count; k++) add_node(fmu, f->value[k], out);
+}
+
+// What moves as motions do depends on what these do.
+static void follow_motions(const Fmu *fmu, uint64_t *out)
+{
+    const Export *code = fmu->code;
+    for (uint32_t k = 0; k < code->rated; k++)
+        if (!code->x.at[k].is_integrated && has_bit(out, k)) add_entry(fmu, PART_FOLLOW, k, out);
+}
+
+// Whether a velocity may follow from others, in some chart
+static bool may_follow(const Export *code, uint32_t velocity)
+{
+    const Terms t = tr_code_terms(code);
+    const CodeFunction *rows = &code->part[PART_ROWS];
+    for (uint32_t k = 0; k < rows->count; k++)
+        if (rows->entry[k] < t.rest && (rows->entry[k] - t.G) % t.n == velocity) return true;
+    return false;
+}
+
+// In the unreduced form one velocity may follow from all that are in rows, and what is found takes
+// all terms.
+static void add_what_follows(const Fmu *fmu, uint64_t *out)
+{
+    const Export *code = fmu->code;
+    const uint32_t first = code->positions;
+    bool follows = false;
+    if (has_bit(out, found_bit(code))) {
+        add_part(fmu, PART_ROWS, out);
+        add_part(fmu, PART_TERMS, out);
+    }
+    for (uint32_t k = 0; k < code->velocities; k++)
+        follows = follows || (has_bit(out, first + k) && may_follow(code, k));
+    if (follows) add_part(fmu, PART_ROWS, out);
+    for (uint32_t k = 0; k < code->velocities && follows; k++)
+        if (may_follow(code, k)) set_bit(out, first + k);
+    follow_motions(fmu, out);
+}
+
+static void add_own_dependencies(const Fmu *fmu, const FmuVariable *of, uint64_t *out)
+{
+    const Export *code = fmu->code;
     if (of->kind == FMU_OUTPUT) add_entry(fmu, PART_OUTPUTS, of->which, out);
     if (of->kind == FMU_DRIVEN) add_entry(fmu, PART_FOLLOW, fmu->driven[of->which], out);
     if (of->kind == FMU_STATE) set_bit(out, fmu->state[of->which]);
     if (of->kind != FMU_RATE) return;
     const uint32_t entry = fmu->state[of->which], group = fmu->group[entry];
+    const bool is_velocity = entry >= code->positions && entry < code->positions + code->velocities;
     add_entry(fmu, PART_RATES, entry, out);
-    if (!fmu->code->x.at[entry].is_integrated) {
+    if (!code->x.at[entry].is_integrated) {
         add_entry(fmu, PART_FOLLOW, entry, out);
         set_bit(out, entry);
     }
+    if (code->options.is_unreduced && is_velocity)
+        set_bit(out, entry), set_bit(out, found_bit(code));
     for (uint32_t k = 0; k < fmu->words && group != NO_GROUP; k++)
         out[k] |= fmu->used[(size_t)group * fmu->words + k];
 }
 
+void tr_fmu_dependencies(const Fmu *fmu, const FmuVariable *of, uint64_t *out)
+{
+    add_own_dependencies(fmu, of, out);
+    if (fmu->code->options.is_unreduced) add_what_follows(fmu, out);
+}
+
 bool tr_fmu_starts_by(const Fmu *fmu, uint32_t parameter)
 {
-    static const CodePart parts[] = {PART_FOLLOW,          PART_SPEEDS,     PART_PHI,
-                                     PART_PROJECTION,      PART_INPUTS,     PART_START,
-                                     PART_GIVEN_POSITIONS, PART_GIVEN_RATES};
+    static const CodePart parts[] = {PART_FOLLOW,          PART_SPEEDS,      PART_PHI,
+                                     PART_PROJECTION,      PART_INPUTS,      PART_START,
+                                     PART_GIVEN_POSITIONS, PART_GIVEN_RATES, PART_ROWS};
     const Export *code = fmu->code;
     const uint32_t bit = code->x.count + code->u.count + 1 + parameter;
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)

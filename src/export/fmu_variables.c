@@ -3,6 +3,7 @@
 #include "export/fmu.h"
 
 #include "export/identifier.h"
+#include "export/unreduced.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -201,8 +202,7 @@ static bool divide_state(Fmu *fmu)
     fmu->state = calloc(code->x.count + 1u, sizeof *fmu->state);
     fmu->driven = calloc(code->x.count + 1u, sizeof *fmu->driven);
     if (!fmu->state || !fmu->driven) return false;
-    const uint32_t all = code->samples.clock.count ? code->samples.held : code->x.count;
-    for (uint32_t k = 0; k < all; k++) { // what is held has no rate
+    for (uint32_t k = 0; k < code->rated; k++) {
         const bool driven = is_driven(code, k);
         (driven ? fmu->driven : fmu->state)[fmu->count_of[driven ? FMU_DRIVEN : FMU_STATE]++] = k;
     }
@@ -217,7 +217,8 @@ static void count_variables(Fmu *fmu)
     count[FMU_RATE] = count[FMU_STATE];
     count[FMU_INPUT] = code->u.count, count[FMU_PARAMETER] = code->p.count;
     count[FMU_OUTPUT] = code->y.count, count[FMU_CONSTANT] = code->fixed.count;
-    count[FMU_MODE] = code->latches.count;
+    count[FMU_INDICATOR] = tr_code_indicators(code);
+    count[FMU_MODE] = code->system->latch_count;
 }
 
 // Outputs are what was asked for, or what the model declares, or else what moves.

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Terms of the equations as they stand, for all modes (T381).
+// Terms of the equations as they stand, for all modes (T381), and how they change (T403).
 #include "export/unreduced.h"
 
 #include "expr/derivative.h"
+#include "plan/plan.h"
 #include "program/program.h"
 
 #include <stdlib.h>
@@ -19,6 +20,18 @@ Terms tr_code_terms(const Export *code)
     t.Q = t.c + t.n, t.W = t.Q + t.n, t.driven = t.W + t.n * t.m, t.weight = t.driven + t.n;
     t.latch = t.weight + t.m, t.count = t.latch + LATCH_TERMS * t.contacts;
     return t;
+}
+
+uint32_t tr_code_alarms(const System *s)
+{
+    uint32_t count = 0;
+    for (uint32_t k = 0; k < s->alarm_count; k++) count += s->alarms[k].kind > ALARM_HOLLOW;
+    return count;
+}
+
+uint32_t tr_code_indicators(const Export *code)
+{
+    return code->options.is_unreduced ? tr_code_alarms(code->system) + 1 : 0;
 }
 
 static uint32_t count_driven(const System *s)
@@ -145,6 +158,43 @@ static void take_terms(Export *code, tr_error *err)
     free(list);
 }
 
+// How some of the terms change
+static void change_terms(Export *code, CodePart part, const CodeChanges *changes, const Exprs *all,
+                         const uint32_t *list, uint32_t count, tr_error *err)
+{
+    Exprs some = {0};
+    CodeFunction *f = &code->part[part];
+    for (uint32_t k = 0; k < count; k++) exprs_add(&some, all->at[list[k]]);
+    tr_code_changes(code, part, changes, &some, err);
+    for (uint32_t k = 0; k < f->count; k++) f->entry[k] = list[k];
+    leave_out_zeros(code, part);
+    tr_exprs_free(&some);
+}
+
+static void take_term_changes(Export *code, tr_error *err)
+{
+    const Terms t = tr_code_terms(code);
+    System *s = tr_plan_system(code->plan, code->flow->footing, NULL, err);
+    CodeChanges changes = {0};
+    Exprs all = {0};
+    uint32_t *list = calloc(t.count + 1u, sizeof *list), count = 0;
+    if (!list) code->failed = true;
+    if (s && list) tr_footing_list_modes(s, code->flow->footing, &all);
+    if (all.failed) tr_fail_memory(err);
+    if (s && list && tr_code_open_changes(code, s, &changes, err)) {
+        list_between(t.G, t.bias, list, &count);
+        change_terms(code, PART_ROWS_CHANGE, &changes, &all, list, count, err);
+        count = 0;
+        list_between(t.M, t.G, list, &count);
+        list_between(t.bias, t.count, list, &count);
+        change_terms(code, PART_TERMS_CHANGE, &changes, &all, list, count, err);
+    }
+    tr_code_close_changes(&changes);
+    free(list);
+    tr_exprs_free(&all);
+    tr_system_free(s);
+}
+
 // A copy of the system in which nothing is chosen: what contacts do are inputs, and speeds that the
 // model describes its motion by are formulas.
 static System *open_system(const Export *code, tr_error *err)
@@ -163,51 +213,69 @@ static System *open_system(const Export *code, tr_error *err)
     return s;
 }
 
-static void take_list(Export *code, CodePart part, System *s, Exprs *list, tr_error *err)
+// How a part changes is another one, of FMUs.
+static CodePart change_of(const Export *code, CodePart part)
 {
-    const uint32_t count = (uint32_t)list->count;
-    tr_program *program = tr_program_list(s, list, code->flow->footing->fold, err);
-    tr_code_program(code, part, program, NULL, count);
-    tr_program_free(program);
+    static const CodePart of[CODE_PARTS] = {[PART_FOLLOW] = PART_FOLLOW_CHANGE,
+                                            [PART_PROJECTION] = PART_PROJECTION_CHANGE,
+                                            [PART_RATES] = PART_RATES_CHANGE,
+                                            [PART_OUTPUTS] = PART_OUTPUTS_CHANGE};
+    return code->options.is_fmu && of[part] ? of[part] : CODE_PARTS;
+}
+
+static void take_list(Export *code, CodePart part, const CodeChanges *open, Exprs *list,
+                      tr_error *err)
+{
+    const CodePart change = change_of(code, part);
+    tr_code_rows(code, part, open, list, err);
+    if (change < CODE_PARTS) {
+        tr_code_changes(code, change, open, list, err);
+        leave_out_zeros(code, change);
+    }
+    tr_exprs_free(list);
 }
 
 // Rates of all that is no velocity, from what is found
-static void take_motion(Export *code, System *s, tr_error *err)
+static void take_motion(Export *code, const CodeChanges *open, tr_error *err)
 {
+    const System *s = open->system;
     Exprs list = {0};
     tr_code_rates(code, s, &list);
     for (uint32_t k = 0; k < list.count; k++)
         if (k >= code->positions && k < code->positions + code->velocities)
             list.at[k] = zero(s->graph);
-    take_list(code, PART_RATES, s, &list, err);
+    take_list(code, PART_RATES, open, &list, err);
     leave_out_zeros(code, PART_RATES);
 }
 
-static void take_outputs(Export *code, System *s, const uint32_t *outputs, tr_error *err)
+static void take_outputs(Export *code, const CodeChanges *open, const uint32_t *outputs,
+                         tr_error *err)
 {
     Exprs all = {0}, list = {0};
-    tr_chart_columns(s, &all, NULL);
+    tr_chart_columns(open->system, &all, NULL);
     for (uint32_t k = 0; k < code->y.count && !all.failed; k++)
         exprs_add(&list, all.at[outputs[k]]);
     list.failed = list.failed || all.failed;
-    take_list(code, PART_OUTPUTS, s, &list, err);
+    take_list(code, PART_OUTPUTS, open, &list, err);
     tr_exprs_free(&all);
 }
 
 // Of alarms about contacts, then how far these are from what they touch
-static void take_margins(Export *code, System *s, tr_error *err)
+static void take_margins(Export *code, const CodeChanges *open, tr_error *err)
 {
+    const System *s = open->system;
     Exprs list = {0};
     if (!s->latch_count) return;
     for (uint32_t k = 0; k < s->alarm_count; k++)
         if (s->alarms[k].kind > ALARM_HOLLOW) exprs_add(&list, s->alarms[k].margin);
     for (uint32_t i = 0; i < s->latch_count; i++) exprs_add(&list, s->latches[i].gap);
-    take_list(code, PART_MARGINS, s, &list, err);
+    take_list(code, PART_MARGINS, open, &list, err);
 }
 
 // Of all rows that have positions, then where contacts touch
-static void take_conditions(Export *code, System *s, tr_error *err)
+static void take_conditions(Export *code, const CodeChanges *open, tr_error *err)
 {
+    System *s = open->system;
     Exprs phi = {0}, slopes = {0};
     for (uint32_t i = 0; i < code->flow->footing->constraints; i++)
         if (s->rows[i].position.id) exprs_add(&phi, s->rows[i].position);
@@ -225,16 +293,22 @@ static void take_conditions(Export *code, System *s, tr_error *err)
         tr_exprs_add(&slopes, J, m * n);
     }
     const bool any = m && !has_failed(err);
-    if (any) take_list(code, PART_PROJECTION, s, &slopes, err);
-    if (any) take_list(code, PART_PHI, s, &phi, err);
+    if (any) take_list(code, PART_PROJECTION, open, &slopes, err);
+    if (any) take_list(code, PART_PHI, open, &phi, err);
     if (!any) tr_exprs_free(&slopes);
     if (!any) tr_exprs_free(&phi);
     free(x);
 }
 
-// Motions, as formulas of t
-static void take_driven(Export *code, System *s, tr_error *err)
+static void move_entries(CodeFunction *f, const uint32_t *entry)
 {
+    for (uint32_t k = 0; k < f->count; k++) f->entry[k] = entry[f->entry[k]];
+}
+
+// Motions, as formulas of t
+static void take_driven(Export *code, const CodeChanges *open, tr_error *err)
+{
+    const System *s = open->system;
     Exprs list = {0};
     uint32_t *entry = calloc(code->x.count + 1u, sizeof *entry), count = 0;
     if (!entry) code->failed = true;
@@ -243,9 +317,9 @@ static void take_driven(Export *code, System *s, tr_error *err)
         entry[count++] = k;
         exprs_add(&list, s->inputs[code->x.at[k].input].symbol);
     }
-    if (count) take_list(code, PART_FOLLOW, s, &list, err);
-    if (count && code->part[PART_FOLLOW].count)
-        memcpy(code->part[PART_FOLLOW].entry, entry, count * sizeof *entry);
+    if (count) take_list(code, PART_FOLLOW, open, &list, err);
+    move_entries(&code->part[PART_FOLLOW], entry);
+    move_entries(&code->part[PART_FOLLOW_CHANGE], entry);
     free(entry);
 }
 
@@ -266,15 +340,19 @@ static void take_dense_jacobian(Export *code)
 
 void tr_code_unreduced(Export *code, const uint32_t *outputs, tr_error *err)
 {
+    const bool changes = code->options.is_fmu;
     System *s = open_system(code, err);
+    CodeChanges open = {.system = s, .first = s ? s->input_count : 0};
     take_terms(code, err);
-    if (s && !has_failed(err)) {
-        take_motion(code, s, err);
-        take_outputs(code, s, outputs, err);
-        take_margins(code, s, err);
-        take_driven(code, s, err);
-        take_conditions(code, s, err);
-        take_dense_jacobian(code);
+    if (changes) take_term_changes(code, err);
+    if (s && !has_failed(err) && (!changes || tr_code_open_changes(code, s, &open, err))) {
+        take_motion(code, &open, err);
+        take_outputs(code, &open, outputs, err);
+        take_margins(code, &open, err);
+        take_driven(code, &open, err);
+        take_conditions(code, &open, err);
+        if (!changes) take_dense_jacobian(code);
     }
+    tr_code_close_changes(&open);
     tr_system_free(s);
 }

@@ -25,6 +25,10 @@ enum {
 }; // of each contact: friction, that of slip that begins, of what sticks,
    // load, restitution
 
+// Alarms about contacts, and event indicators: these, then one of the chart
+uint32_t tr_code_alarms(const System *system);
+uint32_t tr_code_indicators(const Export *code);
+
 // Whether a system may be written so: false, with words, unless err is NULL.
 bool tr_code_may_unreduce(const System *system, tr_error *err);
 

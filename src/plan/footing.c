@@ -86,23 +86,27 @@ static void list_latch(const System *s, const Latch *latch, Exprs *list)
         exprs_add(list, numbers[k].id ? numbers[k] : zero(s->graph));
 }
 
-// What contact_modes.c reads, in its order
+void tr_footing_list_modes(System *s, const Footing *f, Exprs *list)
+{
+    tr_system_unlatch(s);
+    tr_output_list(s, "M", list);
+    tr_output_list(s, "G", list);
+    tr_output_list(s, "g", list);
+    for (uint32_t i = 0; i < f->constraints; i++) exprs_add(list, s->rows[i].bias);
+    tr_output_list(s, "c", list);
+    list_forces(s, f->constraints, list);
+    for (uint32_t i = 0; i < s->input_count; i++)
+        if (s->inputs[i].kind == TR_VELOCITY)
+            exprs_add(list, is_motion_driven(&s->inputs[i]) ? s->inputs[i].rate : zero(s->graph));
+    for (uint32_t i = 0; i < f->constraints; i++)
+        exprs_add(list, quotient(s->rows[i].weight, square(s->rows[i].arm)));
+    for (uint32_t i = 0; i < s->latch_count; i++) list_latch(s, &s->latches[i], list);
+}
+
 static tr_program *compile_modes(System *s, const Footing *f, tr_error *err)
 {
     Exprs list = {0};
-    tr_system_unlatch(s);
-    tr_output_list(s, "M", &list);
-    tr_output_list(s, "G", &list);
-    tr_output_list(s, "g", &list);
-    for (uint32_t i = 0; i < f->constraints; i++) exprs_add(&list, s->rows[i].bias);
-    tr_output_list(s, "c", &list);
-    list_forces(s, f->constraints, &list);
-    for (uint32_t i = 0; i < s->input_count; i++)
-        if (s->inputs[i].kind == TR_VELOCITY)
-            exprs_add(&list, is_motion_driven(&s->inputs[i]) ? s->inputs[i].rate : zero(s->graph));
-    for (uint32_t i = 0; i < f->constraints; i++)
-        exprs_add(&list, quotient(s->rows[i].weight, square(s->rows[i].arm)));
-    for (uint32_t i = 0; i < s->latch_count; i++) list_latch(s, &s->latches[i], &list);
+    tr_footing_list_modes(s, f, &list);
     return tr_program_list(s, &list, f->fold, err);
 }
 
