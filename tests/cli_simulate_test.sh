@@ -72,7 +72,7 @@ run 2 simulate swing.yaml --step 0
 run 2 simulate swing.yaml --rtol 0
 run 2 simulate swing.yaml --method magic
 no_data
-err_has "there is no method 'magic': it is erk, bdf, rk4, pece, lie or euler"
+err_has "there is no method 'magic': it is erk, bdf, rk4, pece, lie, rosenbrock or euler"
 run 2 simulate swing.yaml -o run.json
 no_data
 check is_json run.json
@@ -99,7 +99,7 @@ check test "$(grep -c 'warning' err)" -eq 0
 check grep -q '"jacobians": ' stiff.json
 check grep -q '"warnings": \[\]' stiff.json
 run 2 simulate stiff.yaml --case bad
-err_has "there is no method 'gear': it is erk, bdf, rk4, pece, lie or euler"
+err_has "there is no method 'gear': it is erk, bdf, rk4, pece, lie, rosenbrock or euler"
 
 # ---- sensitivities --------------------------------------------------------------------------
 

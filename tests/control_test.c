@@ -5,7 +5,7 @@
 #include "instant.h"
 #include "linears.h"
 
-static const char *const methods[] = {"erk", "bdf", "rk4", "pece", "lie", "euler"};
+static const char *const methods[] = {"erk", "bdf", "rk4", "pece", "lie", "rosenbrock", "euler"};
 enum { METHODS = sizeof methods / sizeof *methods };
 
 // Runs into a file and reads it; the run may fail.

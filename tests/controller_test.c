@@ -4,7 +4,7 @@
 #include "instant.h"
 #include "runs.h"
 
-static const char *const methods[] = {"erk", "bdf", "rk4", "pece", "lie", "euler"};
+static const char *const methods[] = {"erk", "bdf", "rk4", "pece", "lie", "rosenbrock", "euler"};
 enum { METHODS = sizeof methods / sizeof *methods };
 
 static void insist(const tr_error *err)

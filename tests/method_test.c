@@ -75,8 +75,11 @@ static void test_orders(void **state)
     static const struct {
         const char *method;
         double order, step;
-    } cases[] = {
-        {"euler", 1, 1. / 4096}, {"rk4", 4, 1. / 64}, {"lie", 4, 1. / 64}, {"pece", 5, 1. / 128}};
+    } cases[] = {{"euler", 1, 1. / 4096},
+                 {"rosenbrock", 2, 1. / 512},
+                 {"rk4", 4, 1. / 64},
+                 {"lie", 4, 1. / 64},
+                 {"pece", 5, 1. / 128}};
     tr_system *system = system_from(top);
     Motion exact = reference(system, 1);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -109,6 +112,42 @@ static void test_methods_agree(void **state)
     assert_below(states_apart(&rk4, &pece), 1e-12);
     stop(&rk4);
     stop(&pece);
+    stop(&exact);
+    tr_system_free(system);
+}
+
+// The largest error beside the size of what it is an error of (works are thousands of joules)
+static double share_after(tr_system *system, double step, const Motion *exact)
+{
+    Motion m = start(system, "rosenbrock", step);
+    move(&m, exact->mover->t);
+    double worst = 0;
+    for (uint32_t i = 0; i < m.flow->size; i++) {
+        const double right = exact->mover->y[i];
+        worst = fmax(worst, fabs(m.mover->y[i] - right) / fmax(1, fabs(right)));
+    }
+    stop(&m);
+    return worst;
+}
+
+// Couplings that are at rest within 1e-4 s, by steps of 5 ms: of second order as if they were not
+// there, where Runge-Kutta is lost at once.
+static void test_stiff(void **state)
+{
+    (void)state;
+    tr_system *system = system_called("stiff_train", NULL);
+    Motion exact = start(system, "bdf", 1);
+    exact.mover->rtol = 1e-11, exact.mover->atol = 1e-13;
+    move(&exact, 2);
+    const double coarse = share_after(system, 5e-3, &exact),
+                 fine = share_after(system, 2.5e-3, &exact);
+    print_message("stiff train by steps of 5 and 2.5 ms: errors %.1e, %.1e\n", coarse, fine);
+    assert_true(coarse < 1e-3 && fabs(log2(coarse / fine) - 2) < 0.3);
+    Motion rk4 = start(system, "rk4", 5e-3);
+    tr_error err = {0};
+    assert_false(rk4.mover->method->advance(rk4.mover, 2, &err));
+    assert_int_equal(err.status, TR_FAILED);
+    stop(&rk4);
     stop(&exact);
     tr_system_free(system);
 }
@@ -267,7 +306,7 @@ static void test_unknown_method(void **state)
     tr_error err = {0};
     assert_null(tr_method("heun", &err));
     assert_error(err, TR_USAGE,
-                 "there is no method 'heun': it is erk, bdf, rk4, pece, lie or euler");
+                 "there is no method 'heun': it is erk, bdf, rk4, pece, lie, rosenbrock or euler");
 }
 
 // ---- the rows ------------------------------------------------------------------------------
@@ -347,6 +386,7 @@ int main(void)
         cmocka_unit_test(test_tumbling),
         cmocka_unit_test(test_orders),
         cmocka_unit_test(test_methods_agree),
+        cmocka_unit_test(test_stiff),
         cmocka_unit_test(test_lie_stays_on_the_group),
         cmocka_unit_test(test_held_turning),
         cmocka_unit_test(test_tolerances),

@@ -91,7 +91,7 @@ static void test_bad_options(void **state)
     refused(o.atol = -1, "tolerances must be positive");
     refused((o.end = 1e10, o.every = 1), "more than a billion rows");
     refused(o.method = "gear",
-            "there is no method 'gear': it is erk, bdf, rk4, pece, lie or euler");
+            "there is no method 'gear': it is erk, bdf, rk4, pece, lie, rosenbrock or euler");
     refused(o.output = in_folder("x.json"), "results go to a .csv or .mat file: the .json file "
                                             "beside it is the certificate");
     assert_int_equal(access(in_folder("x.json"), F_OK), -1);

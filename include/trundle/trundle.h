@@ -430,7 +430,7 @@ tr_program *tr_compile_slopes(tr_plan *plan, const char *outputs, const char *by
 // How a run goes on.
 typedef struct tr_run_options {
     size_t size;        // of this structure, as the defaults have it
-    const char *method; // erk, bdf, rk4, pece, lie, euler
+    const char *method; // erk, bdf, rk4, pece, lie, rosenbrock, euler
     double step;        // of methods with a fixed step [s]
     double rtol, atol;  // of adaptive methods: tolerances of the whole run, about
     bool dense;         // erk: interpolate where it is asked for instead of stopping there
@@ -642,7 +642,7 @@ typedef struct tr_sink {
 typedef struct tr_simulate_options {
     size_t size;        // of this structure, as the defaults have it
     double end, every;  // rows at 0, every, 2 every, ..., end [s]
-    const char *method; // erk, bdf, rk4, pece, lie, euler
+    const char *method; // erk, bdf, rk4, pece, lie, rosenbrock, euler
     double step;        // of methods with a fixed step: the longest [s]
     double rtol, atol;  // of adaptive methods: tolerances of the whole run, about
     bool dense;         // erk: interpolate rows instead of stopping at each, as bdf always does
@@ -790,7 +790,7 @@ typedef struct tr_sweep_options {
     const char *by; // of settle
     // How runs go on, as of tr_simulate_options; NaN and NULL: as the case says
     double end, every;
-    const char *method; // erk, bdf, rk4, pece, lie, euler
+    const char *method; // erk, bdf, rk4, pece, lie, rosenbrock, euler
     double step, rtol, atol;
     size_t most_steps;  // of a run; 0: no limit
     size_t jobs;        // threads; 0: as many as there are processors
@@ -1176,7 +1176,7 @@ typedef struct tr_fit_options {
     size_t prior_count;
     double from, to; // times that count [s]; NaN: all
     // How runs go on, as of tr_run_options; NULL and 0: as the case says
-    const char *method; // erk, bdf, rk4, pece, lie, euler
+    const char *method; // erk, bdf, rk4, pece, lie, rosenbrock, euler
     double step, rtol, atol;
     size_t most_steps; // of a run; 0: no limit
     size_t most_iterations;

@@ -262,7 +262,7 @@ class LoadedModel:
         """A recorded run: a Result.
 
         end, every        the last time and the time between rows [s]; else as the case says
-        method            erk, bdf, rk4, pece, lie, euler; step, or rtol and atol, go with it
+        method            erk, bdf, rk4, pece, lie, rosenbrock, euler; step, or rtol and atol, go with it
         sensitivity       parameters, "m0,theta": also columns d(NAME)/d(m0)
         filter            the model's `fixes` correct the state; deviations=False leaves out noise
         control, sample   control(now) is called every `sample` seconds, else at every row: it sees

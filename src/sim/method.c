@@ -4,8 +4,10 @@
 #include "sim/method.h"
 
 #include "num/dense.h"
+#include "num/solve.h"
 #include "num/stage.h"
 #include "plan/blame.h"
+#include "plan/jacobian.h"
 #include "sim/group.h"
 
 #include <math.h>
@@ -128,6 +130,51 @@ static void step_lie(Mover *m, double h)
     for (uint32_t i = 0; i < n; i++) u[i] = h / 6 * (k1[i] + 2 * (k2[i] + k3[i]) + k4[i]);
     along(m, u, vector(m, BESIDE));
     memcpy(m->y, vector(m, BESIDE), n * sizeof *m->y);
+}
+
+// ---- linearly implicit ---------------------------------------------------------------------
+
+// x = (1 - c J)^-1 r of slopes J by columns, in room for a matrix
+static bool solve_beside_one(const double *J, double c, uint32_t n, double *room, double *r)
+{
+    for (uint32_t i = 0; i < n; i++)
+        for (uint32_t k = 0; k < n; k++) room[i * n + k] = (i == k) - c * J[k * n + i];
+    return tr_solve(room, n, r, 1);
+}
+
+// Room for two matrices, and slopes in the present chart
+static bool has_slopes(Mover *m)
+{
+    const size_t n = m->flow->size;
+    if (!m->matrices && !(m->matrices = malloc((2 * n * n + 1) * sizeof *m->matrices)))
+        tr_fail_memory(&m->refusal);
+    return tr_jacobian_ready(m->flow, &m->refusal);
+}
+
+// Two equations with the slopes J at the start, whose g = 1 - 1/sqrt(2) takes the stiffest away at
+// once (L-stable). The order is two whatever J is.
+//   (1 - g h J) k_1 = f(t, y),   (1 - g h J) k_2 = f(t + h, y + h k_1) - 2 k_1
+//   y <- y + h (3 k_1 + k_2) / 2                                                            (T84)
+static void step_rosenbrock(Mover *m, double h)
+{
+    const uint32_t n = m->flow->size;
+    const double c = (1 - sqrt(0.5)) * h;
+    double *k1 = vector(m, 0), *k2 = vector(m, 1), *z = vector(m, BESIDE);
+    if (!has_slopes(m)) {
+        m->stopped = true;
+        return;
+    }
+    double *J = m->matrices, *room = J + (size_t)n * n;
+    tr_flow_first_rate(m->flow, m->t, m->y, k1);
+    tr_jacobian_take(m->flow, m->t, m->y, J);
+    m->flow->jacobians++;
+    bool good = solve_beside_one(J, c, n, room, k1);
+    tr_move_along(m->y, h, k1, z, n);
+    tr_flow_rate(m->flow, m->t + h, z, k2);
+    for (uint32_t i = 0; i < n; i++) k2[i] -= 2 * k1[i];
+    good = good && solve_beside_one(J, c, n, room, k2);
+    for (uint32_t i = 0; i < n; i++)
+        m->y[i] = good ? m->y[i] + h / 2 * (3 * k1[i] + k2[i]) : (double)NAN;
 }
 
 // ---- intervals -----------------------------------------------------------------------------
@@ -309,6 +356,7 @@ void tr_mover_free(Mover *m)
     if (!m) return;
     tr_solver_free(m);
     tr_watch_close(&m->watch);
+    free(m->matrices);
     free(m->y);
     free(m);
 }

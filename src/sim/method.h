@@ -68,6 +68,7 @@ struct Mover {
     tr_error refusal; // why it had to stop: the constraints cannot all hold
     double *work;     // several vectors like y, for methods
     Adams adams;      // of pece alone
+    double *matrices; // of rosenbrock alone
     Outlook outlook;  // of adaptive methods
     void *solver;     // of these, see sundials.c
 };

@@ -72,6 +72,7 @@ const METHODS: Record<string, string> = {
     rk4: "classical Runge–Kutta, fixed step",
     pece: "predictor–corrector, fixed step",
     lie: "Lie group method, fixed step",
+    rosenbrock: "linearly implicit, fixed step, for stiff systems",
     euler: "Euler, fixed step",
 };
 
