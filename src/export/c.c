@@ -460,10 +460,10 @@ static const char unreduced_failures[] =
     "2: nothing agrees\n   with what contacts do there; 3: velocities of motions, or places, jump, "
     "and others would have to\n   follow with an impact; 4: modes change without end.";
 
-static void write_header(const Printer *p, Buffer *out)
+// Numbers that the longest of the functions needs to work with, beside the stages of a step
+static uint32_t working_room(const Printer *p)
 {
     const Export *code = p->code;
-    char sizes[400];
     uint32_t room = p->room;
     const uint32_t quality = 2 * code->pivot_count + 1 + p->rooms[PART_QUALITY];
     if (code->phi_count && projection_room(p) > room) room = projection_room(p);
@@ -471,7 +471,26 @@ static void write_header(const Printer *p, Buffer *out)
     if (start_room(p) > room + 5 * code->x.count) room = start_room(p) - 5 * code->x.count;
     if (code->options.is_unreduced) room += tr_c_unreduced_room(p);
     if (tr_c_step_room(p) > room + 5 * code->x.count) room = tr_c_step_room(p) - 5 * code->x.count;
-    room += code->u.count + 2 * code->x.count + 3; // what the start keeps while others go on
+    return room + code->u.count + 2 * code->x.count + 3; // what the start keeps while others go on
+}
+
+static void write_fixed(const Printer *p, Buffer *out)
+{
+    const Export *code = p->code;
+    for (uint32_t k = 0; k < code->fixed.count; k++) {
+        tr_buffer_print(out, k ? ", " : "/* Parameters that are numbers here: ");
+        tr_buffer_comment(out, code->fixed.at[k].name);
+        tr_buffer_print(out, " = ");
+        tr_walk_number(out, &p->tongue, code->fixed.at[k].value, code->options.is_single);
+        if (k + 1 == code->fixed.count) tr_buffer_print(out, " */\n\n");
+    }
+}
+
+static void write_header(const Printer *p, Buffer *out)
+{
+    const Export *code = p->code;
+    char sizes[400];
+    const uint32_t room = working_room(p);
     const bool unreduced = code->options.is_unreduced;
     write_title(p, out);
     snprintf(sizes, sizeof sizes,
@@ -490,13 +509,7 @@ static void write_header(const Printer *p, Buffer *out)
     write_indices(p, &indices, &code->samples.s, "what controllers read");
     write_indices(p, &indices, &code->samples.c, "states of controllers");
     write_indices(p, &indices, &code->samples.clock, "what acts at samples");
-    for (uint32_t k = 0; k < code->fixed.count; k++) {
-        tr_buffer_print(&indices, k ? ", " : "/* Parameters that are numbers here: ");
-        tr_buffer_comment(&indices, code->fixed.at[k].name);
-        tr_buffer_print(&indices, " = ");
-        tr_walk_number(&indices, &p->tongue, code->fixed.at[k].value, code->options.is_single);
-        if (k + 1 == code->fixed.count) tr_buffer_print(&indices, " */\n\n");
-    }
+    write_fixed(p, &indices);
     tr_c_fill_in(p, &filled, text_of(sizes), NULL);
     Buffer second = {0};
     if (code->options.differentiates) tr_c_fill_in(p, &second, tr_embedded_c_second(), NULL);
@@ -576,24 +589,14 @@ static const char take_metric[] =
 static const char start_known[] = "return begin(0, x, u, p, mode, 0, w);";
 static const char start_decided[] = "return begin(0, x, u, p, mode, 1, w);";
 
-static void write_start(Printer *p)
+// The conditions of the start, positions first, and the calls that meet them
+static void write_searches(Printer *p, Buffer *solve)
 {
     static const char *const names[] = {"given_positions", "given_rates"};
     const Export *code = p->code;
-    const bool single = code->options.is_single;
-    Buffer *out = &p->body, modes = {0}, solve = {0};
-    const bool solves = code_has(code, PART_GIVEN_POSITIONS) || code_has(code, PART_GIVEN_RATES);
+    Buffer *out = &p->body;
     const bool has_metric = code_has(code, PART_METRIC);
     char weigh[60] = "";
-    Buffer metric = {0}, take = {0};
-    if (has_metric) tr_c_function(p, PART_METRIC, "evaluate_metric", "f", false, NULL);
-    if (has_metric) tr_c_fill_in(p, &metric, tr_embedded_c_metric(), NULL);
-    if (has_metric) tr_c_fill_in(p, &take, text_of(take_metric), NULL);
-    if (solves) tr_buffer_print(out, "#define QUATERNION_COUNT %u\n", code->quaternion_count);
-    if (solves && code->quaternion_count)
-        tr_c_integers(out, "static const int start_quaternion[]", code->quaternion,
-                      code->quaternion_count);
-    write_guesses(p);
     for (int k = 0; k < 2; k++) {
         char head[80];
         const CodePart part = k ? PART_GIVEN_RATES : PART_GIVEN_POSITIONS;
@@ -605,13 +608,32 @@ static void write_start(Printer *p)
         if (has_metric)
             snprintf(weigh, sizeof weigh, "%s, %u, ", weighs ? "evaluate_metric" : "0",
                      code->given[k].easy);
-        tr_buffer_print(&solve,
+        tr_buffer_print(solve,
                         "    if (find_nearest(%s, %s%u, %u, %u, %s_place, %s, near, x, u, p, w)) "
                         "return 1;\n",
                         names[k], weigh, code->given[k].rows, code->given[k].count,
                         code->given[k].loose, names[k],
                         code->given[k].has_wishes ? "near" : "guess");
     }
+}
+
+static void write_start(Printer *p)
+{
+    const Export *code = p->code;
+    const bool single = code->options.is_single;
+    Buffer *out = &p->body, modes = {0}, solve = {0};
+    const bool solves = code_has(code, PART_GIVEN_POSITIONS) || code_has(code, PART_GIVEN_RATES);
+    const bool has_metric = code_has(code, PART_METRIC);
+    Buffer metric = {0}, take = {0};
+    if (has_metric) tr_c_function(p, PART_METRIC, "evaluate_metric", "f", false, NULL);
+    if (has_metric) tr_c_fill_in(p, &metric, tr_embedded_c_metric(), NULL);
+    if (has_metric) tr_c_fill_in(p, &take, text_of(take_metric), NULL);
+    if (solves) tr_buffer_print(out, "#define QUATERNION_COUNT %u\n", code->quaternion_count);
+    if (solves && code->quaternion_count)
+        tr_c_integers(out, "static const int start_quaternion[]", code->quaternion,
+                      code->quaternion_count);
+    write_guesses(p);
+    write_searches(p, &solve);
     for (uint32_t k = 0; k < code->latches.count; k++)
         tr_buffer_print(&modes, "    mode[%u] = %u; /* %s */\n", k, code->mode[k],
                         code->latches.at[k].id);

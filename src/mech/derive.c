@@ -627,10 +627,10 @@ static void choose_order(Tree *tree)
                                           : tree->model->fields.bodies.at[0].name.place;
 }
 
-static void build(Tree *tree)
+// What the bodies are and how they hang together, down to their frames
+static void build_bodies(Tree *tree)
 {
     Graph *graph = tree->graph;
-    choose_order(tree);
     graph->making = "the parameters";
     tr_tree_parameters(tree);
     graph->making = "the joints and bodies";
@@ -645,6 +645,40 @@ static void build(Tree *tree)
     if (!has_failed(tree->err)) tr_tree_shapes(tree);
     if (!has_failed(tree->err)) tr_tree_frames(tree);
     tree->constants_only = false;
+}
+
+// What is said of what was built: outputs, the plan, the picture
+static void build_outputs(Tree *tree)
+{
+    tree->graph->making = "the outputs";
+    make_rows(tree);
+    make_columns(tree);
+    if (!has_failed(tree->err)) tr_tree_uncertainty(tree);
+    if (!has_failed(tree->err)) tr_tree_samples(tree);
+    tr_tree_start(tree);
+    if (!has_failed(tree->err)) tr_tree_check_wheels(tree);
+    make_plan(tree);
+    if (!has_failed(tree->err)) tr_tree_leave_tables(tree);
+    if (!has_failed(tree->err)) tr_tree_scene(tree);
+    tr_tree_name_notes(tree);
+}
+
+// The rates of velocities, by what drives them
+static void set_rates(Tree *tree)
+{
+    for (uint32_t k = 0; k < tree->velocity_count && !has_failed(tree->err); k++) {
+        const Velocity *w = &tree->velocities[k];
+        tr_rate_set(tree->system, w->symbol, w->acceleration, tree->err);
+        Input *input = tr_system_input(tree->system, w->symbol);
+        if (input) input->drive = (uint8_t)w->drive;
+    }
+}
+
+static void build(Tree *tree)
+{
+    Graph *graph = tree->graph;
+    choose_order(tree);
+    build_bodies(tree);
     if (has_failed(tree->err)) return;
     graph->making = "the velocities of bodies";
     tr_tree_velocities(tree);
@@ -673,29 +707,14 @@ static void build(Tree *tree)
     if (has_failed(tree->err)) return;
     graph->making = "what is commanded";
     if (is_first) tr_tree_first_order(tree);
-    for (uint32_t k = 0; k < tree->velocity_count && !has_failed(tree->err); k++) {
-        const Velocity *w = &tree->velocities[k];
-        tr_rate_set(tree->system, w->symbol, w->acceleration, tree->err);
-        Input *input = tr_system_input(tree->system, w->symbol);
-        if (input) input->drive = (uint8_t)w->drive;
-    }
+    set_rates(tree);
     if (is_first && !has_failed(tree->err)) take_changes(tree);
     graph->making = "the mass matrix and forces";
     make_kinematics(tree);
     if (!is_first) make_free_dynamics(tree);
     if (tree->inner != tree && !has_failed(tree->err)) make_inner_dynamics(tree);
     tr_tree_finish_rows(tree);
-    graph->making = "the outputs";
-    make_rows(tree);
-    make_columns(tree);
-    if (!has_failed(tree->err)) tr_tree_uncertainty(tree);
-    if (!has_failed(tree->err)) tr_tree_samples(tree);
-    tr_tree_start(tree);
-    if (!has_failed(tree->err)) tr_tree_check_wheels(tree);
-    make_plan(tree);
-    if (!has_failed(tree->err)) tr_tree_leave_tables(tree);
-    if (!has_failed(tree->err)) tr_tree_scene(tree);
-    tr_tree_name_notes(tree);
+    build_outputs(tree);
     if (!is_first && !has_failed(tree->err)) tr_tree_check_commands(tree);
 }
 
