@@ -337,14 +337,28 @@ r = m.simulate('end', 0.1); printf('goes on %d\\n', numel(r.t) > 1); fflush(stdo
           said[-1:] == ["goes on 1"], f"Ctrl-C: {said}")
 
 
+UNSEEN = "if any(strcmp(available_graphics_toolkits(), 'gnuplot')), graphics_toolkit('gnuplot'); end\n" \
+         "set(0, 'DefaultFigureVisible', 'off');\n"
+
+
+def draws(folder):
+    """Whether Octave has what it takes to plot, which is none of trundle's business."""
+    (folder / "draws.m").write_text(UNSEEN + "plot(1:2, 1:2); printf('drawn\\n');\n")
+    done = subprocess.run(["octave-cli", "-qf", "draws.m"], cwd=folder, capture_output=True, text=True, timeout=300)
+    return "drawn" in done.stdout
+
+
 def check_documents(folder):
     """The blocks of docs/octave.md, one after the other, where they say that they are."""
     blocks = re.findall(r"^```octave\n(.*?)^```", (root / "docs/octave.md").read_text(), re.M | re.S)
     check(len(blocks) == 3, f"docs/octave.md has {len(blocks)} blocks")
     for name, there in (("models", root / "models"), ("build", build)):
         (folder / name).symlink_to(there)
-    script = "graphics_toolkit('gnuplot'); set(0, 'DefaultFigureVisible', 'off');\n" + "".join(blocks)
-    (folder / "document.m").write_text(script + "\nprintf('all blocks to %g s\\n', run.time());\n")
+    whole = "".join(blocks)
+    if not draws(folder):
+        print("plot is left out of docs/octave.md: Octave has no toolkit here that draws (tools/setup octave installs one)")
+        whole = re.sub(r"^plot\(.*\n", "", whole, flags=re.M)
+    (folder / "document.m").write_text(f"{UNSEEN}{whole}\nprintf('all blocks to %g s\\n', run.time());\n")
     told = run("octave-cli", "-qf", "document.m", cwd=folder)
     check("all blocks to 5 s" in told, "docs/octave.md: " + told[-500:])
 
