@@ -8,12 +8,14 @@ THREADS := build/threads
 COVERAGE := build/coverage
 sources = $(shell git ls-files '*.c' '*.h')
 
-.PHONY: all python octave demo test test-kernels test-threads check sanitized build-sanitized coverage docs pictures gallery papers fmt lint bench bench-gpu table clean golden
+.PHONY: all python octave demo dist test test-kernels test-threads check sanitized build-sanitized coverage docs pictures gallery papers fmt lint bench bench-gpu table clean golden
 
-# What the page of reports is made from, where there is npm to fetch it.
+# What the page of reports is made from, where there is npm to fetch it; an archive brings the page.
 PAGE := web/node_modules/.package-lock.json
+ifeq ($(wildcard web/page.html),)
 ifneq ($(and $(wildcard web/package-lock.json),$(shell command -v npm)),)
 all: $(PAGE)
+endif
 endif
 
 all: build/Makefile
@@ -32,6 +34,10 @@ octave:
 	$(CONFIGURE) -B build
 	cmake --build build -j$(JOBS) --target octave
 	@echo "In Octave:  addpath $(CURDIR)/build/octave"
+
+# build/trundle-VERSION.tar.gz, from which reports are built without npm.
+dist: all
+	tools/dist build/page.html build
 
 demo:
 	tools/setup demo

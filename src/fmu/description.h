@@ -27,7 +27,7 @@ typedef enum { CONSTANT, FIXED, TUNABLE, DISCRETE, CONTINUOUS } Variability;
 
 typedef enum { NO_INITIAL, EXACT, APPROX, CALCULATED } Initial;
 
-enum { NO_VARIABLE = UINT32_MAX };
+#define NO_VARIABLE UINT32_MAX
 
 typedef struct Variable {
     const char *name, *unit, *declared;
