@@ -415,7 +415,8 @@ static PyMethodDef methods[] = {
     {"_set", batch_set, METH_VARARGS, "set(name, values, where=None)"},
     {"_reset", batch_reset, METH_O, "reset(where)"},
     {"_advance", batch_advance, METH_O, "advance(until)"},
-    {"step", batch_step, METH_O, "step(h)\n\nEach run goes on by h seconds from where it is."},
+    {"step", batch_step, METH_O,
+     "step($self, h, /)\n--\n\nEach run goes on by h seconds from where it is."},
     {"_read", batch_read, METH_VARARGS, "read(names, out=None) -> Numbers, runs by columns"},
     {"_failures", batch_failures, METH_NOARGS, "failures() -> dict of exceptions, by run"},
     {0}};

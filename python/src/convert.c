@@ -267,8 +267,13 @@ bool take_room(PyObject *from, size_t rows, size_t columns, Doubles *d)
 {
     const size_t count = rows * columns;
     *d = (Doubles){0};
-    if (PyObject_GetBuffer(from, &d->view, PyBUF_C_CONTIGUOUS | PyBUF_FORMAT | PyBUF_WRITABLE) < 0)
+    const int wanted = PyBUF_C_CONTIGUOUS | PyBUF_FORMAT | PyBUF_WRITABLE;
+    if (PyObject_GetBuffer(from, &d->view, wanted) < 0) {
+        if (!PyErr_ExceptionMatches(PyExc_TypeError))
+            PyErr_SetString(PyExc_ValueError,
+                            "out: an array that can be written, row by row, was expected");
         return false;
+    }
     d->at = d->view.buf, d->count = (size_t)d->view.len / sizeof(double);
     const bool is_flat = d->view.ndim < 2;
     const bool fits = is_double(&d->view) && d->count == count &&

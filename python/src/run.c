@@ -315,20 +315,23 @@ static PyGetSetDef members[] = {
     {0}};
 static PyMethodDef methods[] = {
     {"set", (PyCFunction)(void (*)(void))run_set, METH_FASTCALL,
-     "set(name, value)\n\nSets an input, at once; or a parameter or a number of the start\n"
+     "set($self, name, value, /)\n--\n\n"
+     "Sets an input, at once; or a parameter or a number of the start\n"
      "(\"initial.roll\"), from the next reset() on."},
     {"get", run_get, METH_O,
-     "get(name) -> float\n\nWhat an input is now, nan while it follows a formula of t; or what a\n"
+     "get($self, name, /)\n--\n\n"
+     "What an input is now, nan while it follows a formula of t; or what a\n"
      "parameter or a number of the start will be after a reset()."},
-    {"step", run_step, METH_O, "step(h)\n\nGoes on by h seconds."},
-    {"advance", run_advance, METH_O, "advance(until)\n\nGoes on to a time [s]."},
+    {"step", run_step, METH_O, "step($self, h, /)\n--\n\nGoes on by h seconds."},
+    {"advance", run_advance, METH_O, "advance($self, until, /)\n--\n\nGoes on to a time [s]."},
     {"reset", run_reset, METH_NOARGS,
-     "reset()\n\nStarts anew at t = 0, with all that was set; also a run that failed."},
+     "reset($self, /)\n--\n\nStarts anew at t = 0, with all that was set; also a run that failed."},
     {"_row", run_row, METH_NOARGS, "All columns now, as Numbers."},
     {"save", run_save, METH_NOARGS,
-     "save() -> bytes\n\nA snapshot, for restore(): all that later numbers depend on."},
+     "save($self, /)\n--\n\nA snapshot, bytes, for restore(): all that later numbers depend on."},
     {"restore", run_restore, METH_O,
-     "restore(snapshot)\n\nBack to a snapshot of a run of the same model and method."},
+     "restore($self, snapshot, /)\n--\n\n"
+     "Back to a snapshot of a run of the same model and method."},
     {0}};
 static PyType_Slot slots[] = {{Py_tp_doc, "Run(system, options={}): a system on its way."},
                               {Py_tp_new, run_new},

@@ -13,6 +13,9 @@ comes from them:
     >>> w = m.sweep({"m0": "60:100:5"})    # a Sweep: many runs, in which something varies, on all processors
     >>> m.linearise().A                    # also steady, lqr, settle, fit, equations, function
 
+Models can be made by code: trundle.Model(). trundle.env has environments for learners in Gymnasium's
+form, trundle.autograd steps with exact derivatives for PyTorch; both need NumPy.
+
 Arrays are NumPy's where it is installed, memoryviews otherwise; pandas and SymPy are used where they
 are there. What is wrong is an exception, trundle.Error, with the file, the line and the column.
 All but batches can be pickled and copied, and used by several threads; long calls let other threads go on
@@ -36,3 +39,11 @@ def schema():
     """The JSON Schema of model files, as a dict, for editors and other programs that check YAML."""
     import json
     return json.loads(_trundle.schema())
+
+
+def __getattr__(name):
+    """What needs NumPy is imported when it is first wanted: trundle.env, trundle.autograd."""
+    if name in ("autograd", "env"):
+        import importlib
+        return importlib.import_module(f"{__name__}.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 from os import PathLike
-from typing import Any, Callable, Iterator, Mapping, MutableMapping, Sequence
+from typing import Any, Callable, Iterator, Mapping, MutableMapping, Sequence, overload
 
-from . import env as env
-from .draft import Draft as Model
+from . import autograd as autograd, env as env
+from .draft import Draft
 
 Path = str | PathLike[str]
 Formula = str | float
@@ -12,13 +12,15 @@ Names = str | Sequence[str] | None
 Held = Mapping[str, Formula] | Sequence[str] | str | None
 
 __version__: str
+Model = Draft  # whose calls and keywords calls.py has, made from the fields of model files
 
 class Error(Exception):
     message: str
     file: str | None
     line: int | None
     column: int | None
-    result: Result | None
+    result: Any  # Result, or Sweep
+    setting: int | tuple[str, int] | None
 
 class Failed(Error, RuntimeError): ...
 class UsageError(Error, ValueError): ...
@@ -38,7 +40,12 @@ class Named(Mapping[str, Value]):
     def __iter__(self) -> Iterator[str]: ...
     def __len__(self) -> int: ...
 
-class Inputs(MutableMapping[str, float]): ...
+class Inputs(MutableMapping[str, Any]):
+    def __getitem__(self, name: str) -> Any: ...
+    def __setitem__(self, name: str, value: Any) -> None: ...
+    def __delitem__(self, name: str) -> None: ...
+    def __iter__(self) -> Iterator[str]: ...
+    def __len__(self) -> int: ...
 
 class Instant:
     u: Inputs
@@ -52,6 +59,8 @@ class LoadedModel:
     path: str | None
     case: str | None
     settings: dict[str, Formula]
+    @property
+    def system(self) -> Any: ...
     @property
     def name(self) -> str: ...
     @property
@@ -71,7 +80,9 @@ class LoadedModel:
     @property
     def files(self) -> list[str]: ...
     def variant(self, *, case: str | None = ..., set: Mapping[str, Formula] | None = ...,
-                **options: Any) -> LoadedModel: ...
+                controls: Names = ..., allowed: Path | Sequence[Path] | None = ..., order: int = ...,
+                outputs: Mapping[str, Formula] | None = ..., with_: Any = ..., inertias: Names = ...,
+                digits: int | None = ..., evaluate: str | None = ...) -> LoadedModel: ...
     def expand(self) -> str: ...
     def save(self, path: Path) -> None: ...
     def check(self) -> str: ...
@@ -108,8 +119,11 @@ class LoadedModel:
                   closed: bool = ...) -> Linear: ...
     def locus(self, name: str, start: float, stop: float, step: float, *, trim: bool = ...,
               free: Names = ..., hold: Held = ...) -> Locus: ...
+    @overload
     def steady(self, *, free: Names = ..., hold: Held = ..., trim: bool = ...,
-               sweep: str | None = ...) -> Any: ...
+               sweep: None = ...) -> Steady: ...
+    @overload
+    def steady(self, *, free: Names = ..., hold: Held = ..., trim: bool = ..., sweep: str) -> Family: ...
     def lqr(self, inputs: str | Sequence[str], *, q: Held = ..., r: Held = ...,
             step: float | None = ...) -> Lqr: ...
     def settle(self, hold: Held = ..., *, by: str | None = ..., gap: str | None = ...,
@@ -145,6 +159,7 @@ class Result:
 
 class Run:
     model: LoadedModel
+    system: Any
     options: dict[str, Any]
     u: Inputs
     @property
@@ -204,6 +219,7 @@ class Sweep:
     def to_pandas(self) -> Any: ...
 
 class Linear:
+    model: LoadedModel
     A: Numbers
     B: Numbers
     C: Numbers
@@ -235,6 +251,16 @@ class Steady:
     fragment: str
     def __getitem__(self, name: str) -> Value: ...
 
+class Family:
+    columns: tuple[str, ...]
+    folds: Numbers
+    reached: float
+    rows: int
+    @property
+    def text(self) -> str: ...
+    def __getitem__(self, name: str) -> Numbers: ...
+    def __len__(self) -> int: ...
+
 class Lqr:
     A: Numbers
     B: Numbers
@@ -247,6 +273,10 @@ class Lqr:
     law: tuple[str, ...]
     before: Any
     after: Any
+    residual: float
+    unsteadiness: float
+    neutral: int
+    step: float | None
     text: str
     roles: str
     fragment: str
@@ -264,6 +294,13 @@ class Settler:
     def restart(self) -> None: ...
     def has_jumped(self) -> bool: ...
 
+class Fitted(Value):
+    start: float
+    sd: float
+    prior: float
+    prior_sd: float
+    held: int
+
 class Fit:
     values: Named
     columns: list[dict[str, Any]]
@@ -271,10 +308,12 @@ class Fit:
     covariance: Numbers
     chi_square: float
     freedom: float
+    iterations: int
+    runs: int
     untold: tuple[str, ...]
     text: str
     fragment: str
-    def __getitem__(self, name: str) -> Any: ...
+    def __getitem__(self, name: str) -> Fitted: ...
 
 class Inertias:
     bodies: dict[str, Numbers]
@@ -282,6 +321,7 @@ class Inertias:
     fragment: str
 
 class Function:
+    model: LoadedModel
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
     by: tuple[str, ...] | None
@@ -292,8 +332,12 @@ class Function:
     def __call__(self, values: Mapping[str, float] | None = ..., /, **named: float) -> Any: ...
     def many(self, inputs: Any, out: Any = ...) -> Numbers: ...
 
-def load(path: Path, case: str | None = ..., set: Mapping[str, Formula] | None = ...,
-         **options: Any) -> LoadedModel: ...
-def parse(text: str, case: str | None = ..., set: Mapping[str, Formula] | None = ...,
-          **options: Any) -> LoadedModel: ...
+def load(path: Path, case: str | None = ..., set: Mapping[str, Formula] | None = ..., *,
+         controls: Names = ..., allowed: Path | Sequence[Path] | None = ..., order: int = ...,
+         outputs: Mapping[str, Formula] | None = ..., with_: Any = ..., inertias: Names = ...,
+         digits: int | None = ..., evaluate: str | None = ...) -> LoadedModel: ...
+def parse(text: str, case: str | None = ..., set: Mapping[str, Formula] | None = ..., *,
+          controls: Names = ..., allowed: Path | Sequence[Path] | None = ..., order: int = ...,
+          outputs: Mapping[str, Formula] | None = ..., with_: Any = ..., inertias: Names = ...,
+          digits: int | None = ..., evaluate: str | None = ...) -> LoadedModel: ...
 def schema() -> dict[str, Any]: ...

@@ -23,9 +23,13 @@ import numbers
 import os
 import re
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from .calls import KINDS, Calls
 from .errors import Error, UsageError
+
+if TYPE_CHECKING:
+    from . import LoadedModel
 
 SIMPLE = re.compile(r"[A-Za-z_][\w./ +*^-]*\Z")  # what YAML takes for a text without quotes ...
 WORDS = {"true", "false", "yes", "no", "on", "off", "null", "y", "n", "nan", "inf"}  # ... but these
@@ -225,16 +229,16 @@ class Draft(Calls):
 
     # ---- what becomes of it --------------------------------------------------------------------
 
-    def text(self):
+    def text(self) -> str:
         """All of it as the text of a model file."""
         return "".join(line + "\n" for line, _ in lines(self.fields))
 
-    def save(self, path):
+    def save(self, path) -> None:
         """Writes text() into a file."""
         with open(path, "w", encoding="utf-8") as file:
             file.write(self.text())
 
-    def load(self, case=None, set=None, *, beside=None, **options):
+    def load(self, case=None, set=None, *, beside=None, **options) -> LoadedModel:
         """The model, as trundle.load() gives one: case, set, ... are those of load().
 
         beside: a folder, or a file in it, where tables, meshes and included files are looked for.

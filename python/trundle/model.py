@@ -61,6 +61,8 @@ class LoadedModel:
 
     def __init__(self, source, *, case=None, set=None, controls=(), allowed=(), order=0,
                  outputs=None, with_=(), inertias=None, digits=None, evaluate=None):
+        if not isinstance(source, _trundle.Source):
+            raise TypeError("models are made by trundle.load(FILE), trundle.parse(TEXT) and trundle.Model()")
         self._source = source
         self.path = None
         if not isinstance(set or {}, Mapping):
@@ -347,9 +349,12 @@ class LoadedModel:
         """
         return study.Linear(self, step, reduce, closed)
 
-    def locus(self, name, start, stop, step, *, trim=False, **steady):
-        """Eigenvalues against a parameter or an input: .values .eigenvalues .modes .critical"""
-        return study.Locus(self, name, start, stop, step, trim, steady)
+    def locus(self, name, start, stop, step, *, trim=False, free=None, hold=None):
+        """Eigenvalues against a parameter or an input: .values .eigenvalues .modes .critical
+
+        trim, free, hold: beside the steady motion at each value, as of steady().
+        """
+        return study.Locus(self, name, start, stop, step, trim, free, hold)
 
     def steady(self, *, free=None, hold=None, trim=False, sweep=None):
         """A steady motion near the initial state, or with `sweep`, "roll=0.01:0.5:0.01", a family."""

@@ -12,7 +12,7 @@ import tempfile
 
 from . import _trundle
 from .arrays import array, complex_array, doubles
-from .errors import Error
+from .errors import Error, UsageError
 from .names import Named, Value, callback, equations, listed, missing
 
 
@@ -55,12 +55,10 @@ class Linear(Found):
 class Locus(Found):
     """Eigenvalues (rows by modes) against .values of a parameter; .critical: (value, frequency, onset)."""
 
-    def __init__(self, model, name, start, stop, step, trim=False, steady=None):
+    def __init__(self, model, name, start, stop, step, trim=False, free=None, hold=None):
         options = None
-        if trim or steady:
-            steady = dict(steady or {})
-            options = {"free": listed(steady.pop("free", None)),
-                       "hold": equations(steady.pop("hold", None)), "trim": bool(trim), **steady}
+        if trim or free is not None or hold is not None:
+            options = {"free": listed(free), "hold": equations(hold), "trim": bool(trim)}
         found = model.system.locus(name, start, stop, step, options)
         self.name, self.modes, self.critical = found["name"], found["modes"], found["critical"]
         self.values, self.unsteadiness = array(found["values"]), array(found["unsteadiness"])
@@ -168,6 +166,8 @@ class Settler:
 
     def pose(self, *held):
         """One pose, by column; without values, of what is held as it is said."""
+        if held and len(held) != len(self.hold):
+            raise UsageError(f"pose() takes a number for each of {', '.join(self.hold) or 'nothing'}, not {len(held)}")
         row = memoryview(self._settle.poses(_flat(held or [float("nan")] * len(self.hold)))).tolist()[0]
         return Pose(((name, Value(value, name, self.units[name]))
                      for name, value in zip(self.columns, row)), self._settle)
