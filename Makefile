@@ -109,7 +109,7 @@ docs: all
 	build/format_reference > docs/format.md
 	build/command_reference > docs/commands.md
 
-# The README's pictures, by the commands it shows.
+# The pictures of the README and of the tour, by the commands they show, and those of the pages.
 pictures:
 	tools/setup test
 	$(MAKE) all

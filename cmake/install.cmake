@@ -13,7 +13,7 @@ install(DIRECTORY docs/ examples DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY ${man_pages} DESTINATION ${CMAKE_INSTALL_MANDIR})
 install(DIRECTORY ${shell_files}/bash-completion ${shell_files}/zsh ${shell_files}/fish
         DESTINATION ${CMAKE_INSTALL_DATADIR})
-install(FILES README.md SECURITY.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES SECURITY.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 install(EXPORT trundle NAMESPACE trundle:: FILE trundleTargets.cmake DESTINATION ${package})
 configure_package_config_file(cmake/trundleConfig.cmake.in trundleConfig.cmake

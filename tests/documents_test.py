@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """What README.md and docs/ say is so: commands work as written, the keys of JSON are those that are
-listed, links lead somewhere, files that are named exist, and pictures are small.
+listed, links lead somewhere, docs/README.md names all pages, files that are named exist, README.md is short, and
+pictures are small.
 
     documents_test.py TRUNDLE ROOT yes|no       (whether reports are built in)
 """
@@ -68,19 +69,22 @@ def check_readme(folder):
         name = re.search(r"`(\w+\.yaml)`", above)
         if name:
             (folder / name[1]).write_text(block)
-    return run_commands("README.md", "build/trundle ", 10, folder)
+    lines = (root / "README.md").read_text().count("\n")
+    if lines > 120:
+        complain(f"README.md has {lines} lines: what is not for newcomers belongs into docs/")
+    return run_commands("README.md", "build/trundle ", 6, folder) + run_commands("docs/tour.md", "build/trundle ", 20, folder)
 
 
 def check_c():
-    """The C of README.md compiles."""
-    text = "".join(block for _, block in blocks("README.md", "c"))
+    """The C of docs/library.md compiles."""
+    text = "".join(block for _, block in blocks("docs/library.md", "c"))
     if "tr_derive" not in text:
-        complain("README.md has no C")
+        complain("docs/library.md has no C")
     whole = "#include <stdio.h>\n#include <trundle/trundle.h>\nint main(void)\n{\n%s}\n" % text
     done = subprocess.run(["cc", "-std=c17", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", "-I",
                            str(root / "include"), "-x", "c", "-"], input=whole, capture_output=True, text=True)
     if done.returncode:
-        complain(f"the C of README.md:\n{done.stderr}")
+        complain(f"the C of docs/library.md:\n{done.stderr}")
 
 
 def check_commands(folder):
@@ -132,9 +136,18 @@ def anchors(path):
             for line in path.read_text().splitlines() if line.startswith("#")}
 
 
+def check_index():
+    """docs/README.md leads to every page; those of the models have an index of their own."""
+    linked = {(root / "docs" / link).resolve()
+              for link in re.findall(r"\]\(([^)#\s]+)", (root / "docs/README.md").read_text())}
+    for page in sorted((root / "docs").rglob("*.md")):
+        if page.resolve() not in linked and page.parent.name != "models" and page != root / "docs/README.md":
+            complain(f"docs/README.md does not lead to {page.relative_to(root)}")
+
+
 def check_links():
     count = 0
-    for page in [root / "README.md", *sorted((root / "docs").rglob("*.md"))]:
+    for page in [root / "README.md", root / "SECURITY.md", *sorted((root / "docs").rglob("*.md"))]:
         text = re.sub(r"```.*?```", "", page.read_text(), flags=re.S)
         for link in re.findall(r'\]\(([^)\s]+)\)|src="([^"]+)"', text):
             link = link[0] or link[1]
@@ -176,5 +189,6 @@ with tempfile.TemporaryDirectory() as name:
     check_format(work)
     check_keys(work)
     check_pictures()
+    check_index()
     print(f"{ran} commands, {check_links()} links, {check_names()} names of files, {failures} failures")
 sys.exit(failures > 0)

@@ -48,8 +48,8 @@ def good_models():
     for folder in ("models", "tests/doctor", "tests/reported"):
         for path in sorted((root / folder).glob("*.yaml")):
             yield path, yaml.safe_load(path.read_text())
-    for document in ("README.md", "docs/format.md"):
-        for block in re.findall(r"```yaml\n(trundle: 1.*?)```", (root / document).read_text(), re.S):
+    for document in [root / "README.md", *sorted((root / "docs").rglob("*.md"))]:
+        for block in re.findall(r"```yaml\n(trundle: 1.*?)```", document.read_text(), re.S):
             yield document, yaml.safe_load(block)
 
 
