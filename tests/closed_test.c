@@ -51,6 +51,19 @@ static char *written(const Term *term)
     return text.at;
 }
 
+static void assert_form(System *s, const char *formula, const Rules *rules, const char *expected)
+{
+    tr_error err = {0};
+    const Expr x = tr_formula(s, formula, &err);
+    Closed *c = tr_closed_new(s->graph, x, rules, &err);
+    const Term *form = c ? tr_closed_form(c, x) : NULL;
+    if (!form) fail_msg("%s: %s", formula, err.text);
+    char *text = written(form);
+    if (strcmp(text, expected) != 0) fail_msg("%s: %s, not %s", formula, text, expected);
+    free(text);
+    tr_closed_free(c);
+}
+
 // ---- what is written -----------------------------------------------------------------------
 
 static void test_forms(void **state)
@@ -88,16 +101,7 @@ static void test_forms(void **state)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         Expr symbols[SYMBOLS];
         System *s = with_names(symbols);
-        tr_error err = {0};
-        const Expr x = tr_formula(s, rows[i].formula, &err);
-        Closed *c = tr_closed_new(s->graph, x, NULL, &err);
-        const Term *form = c ? tr_closed_form(c, x) : NULL;
-        if (!form) fail_msg("%s: %s", rows[i].formula, err.text);
-        char *text = written(form);
-        if (strcmp(text, rows[i].form) != 0)
-            fail_msg("%s: %s, not %s", rows[i].formula, text, rows[i].form);
-        free(text);
-        tr_closed_free(c);
+        assert_form(s, rows[i].formula, NULL, rows[i].form);
         tr_system_free(s);
     }
 }
@@ -121,16 +125,7 @@ static void test_units(void **state)
         System *s = with_names(symbols);
         const Expr units[1][4] = {{symbols[0], symbols[1], symbols[4], symbols[5]}};
         const Rules rules = {.units = units, .unit_count = 1};
-        tr_error err = {0};
-        const Expr x = tr_formula(s, rows[i].formula, &err);
-        Closed *c = tr_closed_new(s->graph, x, &rules, &err);
-        const Term *form = c ? tr_closed_form(c, x) : NULL;
-        if (!form) fail_msg("%s: %s", rows[i].formula, err.text);
-        char *text = written(form);
-        if (strcmp(text, rows[i].form) != 0)
-            fail_msg("%s: %s, not %s", rows[i].formula, text, rows[i].form);
-        free(text);
-        tr_closed_free(c);
+        assert_form(s, rows[i].formula, &rules, rows[i].form);
         tr_system_free(s);
     }
 }

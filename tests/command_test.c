@@ -285,10 +285,6 @@ static void test_refusals_in_both(void **state)
                    "rows commands");
 }
 
-// A wheel's angle that jumps rolls at once; one that steers does not.
-static void test_held_motions(void **state)
-{
-    (void)state;
 #define TRICYCLE(steer, wheel)                                                                \
     "trundle: 1\n"                                                                            \
     "tables: {held: {x: \"0, 20\", value: \"0.1, 0.2\", degree: 0}}\n"                        \
@@ -301,6 +297,11 @@ static void test_held_motions(void **state)
 #define INFINITE                                                                             \
     " depends on how fast this moves, and 'held' has degree 0: where it jumps the velocity " \
     "would be infinite"
+
+// A wheel's angle that jumps rolls at once; one that steers does not.
+static void test_held_motions(void **state)
+{
+    (void)state;
     tr_system_free(system_from(TRICYCLE("held(t)", "3*t")));
     assert_invalid(TRICYCLE("0.1", "held(t)"), "8:46: 'tyre.longitudinal'" INFINITE);
     // by soft rows and by commands
@@ -312,7 +313,12 @@ static void test_held_motions(void **state)
     assert_invalid(TRICYCLE("held(t)", "3*t") "outputs: {turn: fork.wz}\n"
                                               "commands: {turn: {value: 1}}\n",
                    "8:25: 'turn'" INFINITE);
-    // what jumps otherwise is found on the way
+}
+
+// What jumps otherwise is found on the way.
+static void test_jumping_motions(void **state)
+{
+    (void)state;
     assert_stops(TRICYCLE("0.1", "0.1*floor(4*t)"),
                  "the motion of 'spin' jumps from 0 to 0.1 at t = 0.25: its rate may jump, but not "
                  "its place, for 'tyre.longitudinal' depends on how fast it moves");
@@ -330,8 +336,13 @@ static void test_held_motions(void **state)
     for (int i = 0; i < 4; i++) theta += 0.25 * 0.9 * sin(0.1 * i);
     assert_close(last(run, "body.theta"), theta, 1e-12);
     tr_sheet_free(run);
+}
 #undef TRICYCLE
 #undef INFINITE
+
+static void test_jumping_constraints(void **state)
+{
+    (void)state;
     assert_invalid(
         "trundle: 1\n"
         "tables: {held: {x: \"0, 20\", value: \"0.1, 0.2\", degree: 0}}\n"
@@ -376,12 +387,20 @@ static void test_verbs(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_weights),     cmocka_unit_test(test_soft_rows),
-        cmocka_unit_test(test_names),       cmocka_unit_test(test_laws),
-        cmocka_unit_test(test_open),        cmocka_unit_test(test_rest),
-        cmocka_unit_test(test_open_places), cmocka_unit_test(test_soft_on_slopes),
-        cmocka_unit_test(test_refusals),    cmocka_unit_test(test_refusals_in_both),
-        cmocka_unit_test(test_verbs),       cmocka_unit_test(test_held_motions),
+        cmocka_unit_test(test_weights),
+        cmocka_unit_test(test_soft_rows),
+        cmocka_unit_test(test_names),
+        cmocka_unit_test(test_laws),
+        cmocka_unit_test(test_open),
+        cmocka_unit_test(test_rest),
+        cmocka_unit_test(test_open_places),
+        cmocka_unit_test(test_soft_on_slopes),
+        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_refusals_in_both),
+        cmocka_unit_test(test_verbs),
+        cmocka_unit_test(test_held_motions),
+        cmocka_unit_test(test_jumping_motions),
+        cmocka_unit_test(test_jumping_constraints),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

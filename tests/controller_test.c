@@ -437,61 +437,58 @@ static void test_what_goes_along(void **state)
                        false, "what it says of push is not finite at t = 0.3");
 }
 
+#define C(rest) "controllers: {c: {period: 0.1, " rest "}}\n"
+static const struct {
+    const char *text, *words;
+} wrong_words[] = {
+    {"controllers: {c: {outputs: {push: 1}}}\n", "needs its 'period', and 'outputs'"},
+    {"controllers: {c: {period: 0.1}}\n", "needs its 'period', and 'outputs'"},
+    {"controllers: {c: {period: 0, outputs: {push: 1}}}\n", "the period of 'c' must be positive"},
+    {"controllers: {c: {period: -T, outputs: {push: 1}}}\n", "the period of 'c' must be positive"},
+    {"controllers: {c: {period: x, outputs: {push: 1}}}\n", "'x' is not a parameter"},
+    {"controllers: {c: {period: 1/0, outputs: {push: 1}}}\n", "finite"},
+    {C("outputs: {x: 1}"), "what a controller sets is an input of the model, under 'inputs': 'x' "
+                           "is none: 'x' is a"},
+    {C("outputs: {pusch: 1}"), "did you mean 'push'?"},
+    {C("outputs: {push: [1, 2]}"), ""},
+    {C("outputs: {push: pull}"), "unknown name 'pull'"},
+    {C("outputs: {push: other + push}"), "'push' depends on itself at one instant"},
+    {C("outputs: {push: other, other: push}"), "depends on itself at one instant"},
+    {"outputs: {o: push}\n" C("outputs: {push: o}"), "depends on itself at one instant"},
+    {"controllers: {c: {period: 0.1, outputs: {push: other}}, d: {period: 0.2, outputs: "
+     "{other: "
+     "push}}}\n",
+     "depends on itself at one instant"},
+    {"controllers: {c: {period: 0.1, outputs: {push: 1}}, d: {period: 0.2, outputs: {push: "
+     "2}}}\n",
+     "two controllers set the input 'push'"},
+    {C("states: {e: 0}, update: {f: 1}, outputs: {push: 1}"), "'f' is no state of the controller "
+                                                              "'c'"},
+    {C("states: {x: 0}, outputs: {push: 1}"), "the name 'x' is taken"},
+    {C("states: {T: 0}, outputs: {push: 1}"), "the name 'T' is taken"},
+    {C("states: {t: 0}, outputs: {push: 1}"), "reserved"},
+    {C("states: {push: 0}, outputs: {push: 1}"), "the name 'push' is taken"},
+    {C("states: {e: x}, outputs: {push: 1}"), "'x' is not a parameter"},
+    {C("states: {e: 0}, outputs: {push: d(e)}"), "how fast 'c.e' changes is not known"},
+    {C("outputs: {push: d(seen)}") "sensors: {seen: {of: x, period: 0.1}}\n",
+     "what 'seen' says changes in steps, and has no rate: leave it out of d(...)"},
+    {C("states: {e: 0}, outputs: {push: e}") "outputs: {o: e}\n", "unknown name 'e'"},
+    {C("output: {push: 1}"), "output"},
+    {"inputs2: 0\n", "inputs2"},
+    {"controllers: {a.b: {period: 0.1, outputs: {push: 1}}}\n", "'a.b' is not a name"},
+    {C("outputs: {wind: 1}") "parameters2: {}\n", ""},
+    {"cases: {a: {controllers: {c: {period: 0.1, outputs: {puhs: 1}}}}}\n", "'puhs' is none"},
+    {LAW "cases: {a: {set: {push: 3}}}\n",
+     "is set by a controller, so a number for it has no effect"},
+    {LAW "cases: {a: {without: [cc]}}\n", "did you mean 'c'?"},
+};
+#undef C
+
 static void test_words(void **state)
 {
     (void)state;
-#define C(rest) "controllers: {c: {period: 0.1, " rest "}}\n"
-    static const struct {
-        const char *text, *words;
-    } wrong[] = {
-        {"controllers: {c: {outputs: {push: 1}}}\n", "needs its 'period', and 'outputs'"},
-        {"controllers: {c: {period: 0.1}}\n", "needs its 'period', and 'outputs'"},
-        {"controllers: {c: {period: 0, outputs: {push: 1}}}\n",
-         "the period of 'c' must be positive"},
-        {"controllers: {c: {period: -T, outputs: {push: 1}}}\n",
-         "the period of 'c' must be positive"},
-        {"controllers: {c: {period: x, outputs: {push: 1}}}\n", "'x' is not a parameter"},
-        {"controllers: {c: {period: 1/0, outputs: {push: 1}}}\n", "finite"},
-        {C("outputs: {x: 1}"),
-         "what a controller sets is an input of the model, under 'inputs': 'x' "
-         "is none: 'x' is a"},
-        {C("outputs: {pusch: 1}"), "did you mean 'push'?"},
-        {C("outputs: {push: [1, 2]}"), ""},
-        {C("outputs: {push: pull}"), "unknown name 'pull'"},
-        {C("outputs: {push: other + push}"), "'push' depends on itself at one instant"},
-        {C("outputs: {push: other, other: push}"), "depends on itself at one instant"},
-        {"outputs: {o: push}\n" C("outputs: {push: o}"), "depends on itself at one instant"},
-        {"controllers: {c: {period: 0.1, outputs: {push: other}}, d: {period: 0.2, outputs: "
-         "{other: "
-         "push}}}\n",
-         "depends on itself at one instant"},
-        {"controllers: {c: {period: 0.1, outputs: {push: 1}}, d: {period: 0.2, outputs: {push: "
-         "2}}}\n",
-         "two controllers set the input 'push'"},
-        {C("states: {e: 0}, update: {f: 1}, outputs: {push: 1}"),
-         "'f' is no state of the controller "
-         "'c'"},
-        {C("states: {x: 0}, outputs: {push: 1}"), "the name 'x' is taken"},
-        {C("states: {T: 0}, outputs: {push: 1}"), "the name 'T' is taken"},
-        {C("states: {t: 0}, outputs: {push: 1}"), "reserved"},
-        {C("states: {push: 0}, outputs: {push: 1}"), "the name 'push' is taken"},
-        {C("states: {e: x}, outputs: {push: 1}"), "'x' is not a parameter"},
-        {C("states: {e: 0}, outputs: {push: d(e)}"), "how fast 'c.e' changes is not known"},
-        {C("outputs: {push: d(seen)}") "sensors: {seen: {of: x, period: 0.1}}\n",
-         "what 'seen' says changes in steps, and has no rate: leave it out of d(...)"},
-        {C("states: {e: 0}, outputs: {push: e}") "outputs: {o: e}\n", "unknown name 'e'"},
-        {C("output: {push: 1}"), "output"},
-        {"inputs2: 0\n", "inputs2"},
-        {"controllers: {a.b: {period: 0.1, outputs: {push: 1}}}\n", "'a.b' is not a name"},
-        {C("outputs: {wind: 1}") "parameters2: {}\n", ""},
-        {"cases: {a: {controllers: {c: {period: 0.1, outputs: {puhs: 1}}}}}\n", "'puhs' is none"},
-        {LAW "cases: {a: {set: {push: 3}}}\n",
-         "is set by a controller, so a number for it has no effect"},
-        {LAW "cases: {a: {without: [cc]}}\n", "did you mean 'c'?"},
-    };
-#undef C
-    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
-        assert_model_refused(CART, wrong[i].text, wrong[i].words);
+    for (size_t i = 0; i < sizeof wrong_words / sizeof *wrong_words; i++)
+        assert_model_refused(CART, wrong_words[i].text, wrong_words[i].words);
     tr_error err = {0};
     tr_model *model =
         model_from("trundle: 1\ninputs: {push: sin(t)}\n"

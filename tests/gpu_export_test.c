@@ -42,63 +42,92 @@ static double *record_of(const char *header, size_t count)
     return record;
 }
 
-static void check_export(const char *name, const char *method, const char *upper)
+enum { STEPS = 25 };
+#define STEP 1e-3 // [s]
+
+// What is where in a record
+typedef struct Layout {
+    size_t numbers, state, states, input, time, fate;
+} Layout;
+
+static Layout layout_of(const char *header, const char *upper)
 {
-    enum { STEPS = 25 };
-    tr_error err = {0};
-    char file[200], key[200];
-    tr_system *system = system_called(name, NULL);
-    tr_export_options o = tr_export_defaults();
-    o.folder = in_folder("."), o.language = "ptx", o.name = name;
-    if (!tr_export(system, &o, &err)) fail_msg("%s", err.text);
-    snprintf(file, sizeof file, "%s_ptx.h", name);
-    char *header = text_of_file(file);
-    snprintf(file, sizeof file, "%s.ptx", name);
-    char *ptx = text_of_file(file);
-    snprintf(file, sizeof file, "%s_demo.py", name);
-    char *demo = text_of_file(file);
-    assert_null(strchr(demo, '@'));
-    const char *const keys[] = {"NUMBERS", "STATE", "STATES", "INPUT", "TIME", "FATE"};
+    static const char *const keys[] = {"NUMBERS", "STATE", "STATES", "INPUT", "TIME", "FATE"};
     size_t at[6];
     for (int i = 0; i < 6; i++) {
+        char key[200];
         snprintf(key, sizeof key, "%s_%s =", upper, keys[i]);
         at[i] = number_of(header, key);
     }
-    double *record = record_of(header, at[0]);
-    PtxModule *m = ptx_read(ptx);
+    return (Layout){at[0], at[1], at[2], at[3], at[4], at[5]};
+}
+
+static char *text_called(const char *name, const char *ending)
+{
+    char file[100];
+    snprintf(file, sizeof file, "%s%s", name, ending);
+    return text_of_file(file);
+}
+
+static void run_exported(const char *name, const Layout *at, double *record)
+{
+    char *text = text_called(name, ".ptx");
+    PtxModule *m = ptx_read(text);
     const uint64_t base = (uint64_t)(uintptr_t)record;
-    m->parameters[0].u = base, m->parameters[1].u = base + 8 * at[1];
-    m->parameters[2].u = base + 8 * at[3];
+    m->parameters[0].u = base, m->parameters[1].u = base + 8 * at->state;
+    m->parameters[2].u = base + 8 * at->input;
     m->parameters[3].u = m->parameters[4].u = 1, m->parameters[5].u = STEPS;
-    m->parameters[6].d = 1e-3;
+    m->parameters[6].d = STEP;
     ptx_launch(m, 1, 1);
-    tr_plan *plan = tr_plan_new(system, &err);
-    tr_run_options how = tr_run_defaults(plan);
-    how.method = method, how.step = 1e-3;
-    tr_run *run = tr_run_new(plan, &how, &err);
-    tr_run_advance(run, STEPS * 1e-3, &err);
-    if (err.status) fail_msg("%s", err.text);
-    const double *row = tr_run_row(run);
-    assert_true(record[at[5]] == 0); // all steps
-    assert_true(record[at[4]] == row[0]);
+    ptx_free(m);
+    free(text);
+}
+
+// By name, as the header has them
+static void compare_states(const char *header, const tr_plan *plan, const double *row,
+                           const double *state, size_t count)
+{
     const char *names = strstr(header, "_state[] = {");
-    for (size_t i = 0, compared = 0; i < at[2]; i++) { // by name, as the header has them
+    size_t compared = 0;
+    for (size_t i = 0; i < count; i++) {
         char label[100];
         const char *quote = strchr(names, '"'), *end = strchr(quote + 1, '"');
         snprintf(label, sizeof label, "%.*s", (int)(end - quote - 1), quote + 1);
         names = end + 1;
-        for (size_t k = 0; k < tr_plan_column_count(plan); k++)
-            if (strcmp(tr_plan_column_name(plan, k), label) == 0) {
-                if (memcmp(&record[at[1] + i], &row[k], 8) != 0)
-                    fail_msg("%s is %.17g, in a run %.17g", label, record[at[1] + i], row[k]);
-                compared++;
-            }
-        assert_true(i + 1 < at[2] || compared > 2);
+        for (size_t k = 0; k < tr_plan_column_count(plan); k++) {
+            if (strcmp(tr_plan_column_name(plan, k), label) != 0) continue;
+            if (memcmp(&state[i], &row[k], 8) != 0)
+                fail_msg("%s is %.17g, in a run %.17g", label, state[i], row[k]);
+            compared++;
+        }
     }
-    ptx_free(m);
+    assert_true(compared > 2);
+}
+
+static void check_export(const char *name, const char *method, const char *upper)
+{
+    tr_error err = {0};
+    tr_system *system = system_called(name, NULL);
+    tr_export_options o = tr_export_defaults();
+    o.folder = in_folder("."), o.language = "ptx", o.name = name;
+    if (!tr_export(system, &o, &err)) fail_msg("%s", err.text);
+    char *header = text_called(name, "_ptx.h"), *demo = text_called(name, "_demo.py");
+    assert_null(strchr(demo, '@'));
+    const Layout at = layout_of(header, upper);
+    double *record = record_of(header, at.numbers);
+    run_exported(name, &at, record);
+    tr_plan *plan = tr_plan_new(system, &err);
+    tr_run_options how = tr_run_defaults(plan);
+    how.method = method, how.step = STEP;
+    tr_run *run = tr_run_new(plan, &how, &err);
+    tr_run_advance(run, STEPS * STEP, &err);
+    if (err.status) fail_msg("%s", err.text);
+    const double *row = tr_run_row(run);
+    assert_true(record[at.fate] == 0); // all steps
+    assert_true(record[at.time] == row[0]);
+    compare_states(header, plan, row, record + at.state, at.states);
     free(record);
     free(header);
-    free(ptx);
     free(demo);
     tr_run_free(run);
     tr_plan_free(plan);

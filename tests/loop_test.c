@@ -652,65 +652,66 @@ static void test_places(void **state)
 }
 
 // Joints that lead nowhere, or that cannot be crossed from the other side
+static const struct {
+    const char *joints, *words;
+    int line;
+} bad_forests[] = {
+    {"joints:\n  J: {type: revolute, axis: \"0, 0, 1\", parent: one, body: two}\n",
+     "nothing leads from 'one' to the world: a body that floats has a joint of type free", 3},
+    {"joints:\n  J: {type: free, parent: one, body: world}\n  K: {parent: one, body: two}\n",
+     "the joint 'J' is free: its parent must be the body that is nearer to the world", 6},
+    {"joints:\n  J: {type: planar, parent: one, body: world}\n  K: {parent: one, body: two}\n",
+     "the joint 'J' is planar: its parent must be the body that is nearer to the world", 6},
+    {"joints:\n  J: {type: free, body: one}\n  K: {type: free, body: two}\n"
+     "  L: {type: free, parent: one, body: two, potential: one.x}\n",
+     "the free joint 'L' closes a loop and holds nothing: it has no use for 'potential'", 8},
+    {"joints:\n  J: {type: free, body: one, to: \"1, 0, 0\"}\n  K: {parent: one, body: two}\n",
+     "a free joint has no use for 'to'", 6},
+    {"joints:\n  J: {type: planar, body: one}\n  K: {parent: one, body: two}\n"
+     "  L: {type: planar, body: two, to: \"1, 0, 0\", cut: true}\n",
+     "a planar joint has no use for 'to'", 8},
+    {"joints:\n  J: {type: ball, body: one}\n  K: {parent: one, body: two}\n"
+     "  L: {type: ball, body: two, to: \"0, 0\", cut: true}\n",
+     "'to' is 3 formulas", 8},
+    {"joints:\n  J: {type: ball, body: one}\n  K: {parent: one, body: two}\n"
+     "  L: {type: ball, body: two, at: \"0, 0\", cut: true}\n",
+     "'at' is 3 formulas", 8},
+    {"joints:\n  J: {type: ball, body: one}\n  K: {parent: one, body: two}\n"
+     "  L: {type: ball, body: two, stiffness: 3, cut: true}\n",
+     "'stiffness' needs a joint with one coordinate; use potential here", 8},
+    {"joints:\n  J: {type: ball, body: one}\n  K: {parent: one, body: two}\n"
+     "  L: {type: ball, body: two, coordinate: x, cut: true}\n",
+     "a ball joint names no coordinate of its own", 8},
+    {"joints:\n  J: {type: revolute, body: one, axis: \"0, 0, 1\"}\n"
+     "  K: {parent: one, body: two}\n"
+     "  L: {type: revolute, body: two, axis: \"0, 0, 1\", base: true, cut: true}\n",
+     "'L' closes a loop, so it is no base: write cut: true at another joint of the loop", 8},
+    {"joints:\n  J: {type: revolute, body: one, axis: \"0, 0, 1\"}\n"
+     "  K: {type: revolute, body: two, axis: \"0, 0, 1\", coordinate: J}\n",
+     "taken", 7},
+    {"joints:\n  J: {type: revolute, body: one, axis: \"0, 0, 1\"}\n"
+     "  K: {parent: one, body: two}\n"
+     "  L: {type: revolute, body: two, axis: \"0, 0, 1\", coordinate: J, cut: true}\n",
+     "taken", 8},
+};
+
 static void test_forests(void **state)
 {
     (void)state;
-    static const struct {
-        const char *joints, *words;
-        int line;
-    } models[] = {
-        {"joints:\n  J: {type: revolute, axis: \"0, 0, 1\", parent: one, body: two}\n",
-         "nothing leads from 'one' to the world: a body that floats has a joint of type free", 3},
-        {"joints:\n  J: {type: free, parent: one, body: world}\n  K: {parent: one, body: two}\n",
-         "the joint 'J' is free: its parent must be the body that is nearer to the world", 6},
-        {"joints:\n  J: {type: planar, parent: one, body: world}\n  K: {parent: one, body: two}\n",
-         "the joint 'J' is planar: its parent must be the body that is nearer to the world", 6},
-        {"joints:\n  J: {type: free, body: one}\n  K: {type: free, body: two}\n"
-         "  L: {type: free, parent: one, body: two, potential: one.x}\n",
-         "the free joint 'L' closes a loop and holds nothing: it has no use for 'potential'", 8},
-        {"joints:\n  J: {type: free, body: one, to: \"1, 0, 0\"}\n  K: {parent: one, body: two}\n",
-         "a free joint has no use for 'to'", 6},
-        {"joints:\n  J: {type: planar, body: one}\n  K: {parent: one, body: two}\n"
-         "  L: {type: planar, body: two, to: \"1, 0, 0\", cut: true}\n",
-         "a planar joint has no use for 'to'", 8},
-        {"joints:\n  J: {type: ball, body: one}\n  K: {parent: one, body: two}\n"
-         "  L: {type: ball, body: two, to: \"0, 0\", cut: true}\n",
-         "'to' is 3 formulas", 8},
-        {"joints:\n  J: {type: ball, body: one}\n  K: {parent: one, body: two}\n"
-         "  L: {type: ball, body: two, at: \"0, 0\", cut: true}\n",
-         "'at' is 3 formulas", 8},
-        {"joints:\n  J: {type: ball, body: one}\n  K: {parent: one, body: two}\n"
-         "  L: {type: ball, body: two, stiffness: 3, cut: true}\n",
-         "'stiffness' needs a joint with one coordinate; use potential here", 8},
-        {"joints:\n  J: {type: ball, body: one}\n  K: {parent: one, body: two}\n"
-         "  L: {type: ball, body: two, coordinate: x, cut: true}\n",
-         "a ball joint names no coordinate of its own", 8},
-        {"joints:\n  J: {type: revolute, body: one, axis: \"0, 0, 1\"}\n"
-         "  K: {parent: one, body: two}\n"
-         "  L: {type: revolute, body: two, axis: \"0, 0, 1\", base: true, cut: true}\n",
-         "'L' closes a loop, so it is no base: write cut: true at another joint of the loop", 8},
-        {"joints:\n  J: {type: revolute, body: one, axis: \"0, 0, 1\"}\n"
-         "  K: {type: revolute, body: two, axis: \"0, 0, 1\", coordinate: J}\n",
-         "taken", 7},
-        {"joints:\n  J: {type: revolute, body: one, axis: \"0, 0, 1\"}\n"
-         "  K: {parent: one, body: two}\n"
-         "  L: {type: revolute, body: two, axis: \"0, 0, 1\", coordinate: J, cut: true}\n",
-         "taken", 8},
-    };
-    for (size_t i = 0; i < sizeof models / sizeof *models; i++) {
+    for (size_t i = 0; i < sizeof bad_forests / sizeof *bad_forests; i++) {
         Buffer text = {0};
         tr_buffer_print(&text,
                         "trundle: 1\nbodies:\n"
                         "  one: {mass: 1, inertia: {xx: 1, yy: 1, zz: 1}}\n"
                         "  two: {mass: 1, inertia: {xx: 1, yy: 1, zz: 1}}\n%s",
-                        models[i].joints);
+                        bad_forests[i].joints);
         tr_error err = {0};
         tr_model *model = tr_model_parse(text.at, &err);
         if (!model) fail_msg("%s", err.text);
         err = error_of(model);
-        if (err.status != TR_INVALID || !strstr(err.text, models[i].words) ||
-            err.line != models[i].line)
-            fail_msg("%s gives %d '%s' in line %d", models[i].joints, err.status, err.text,
+        if (err.status != TR_INVALID || !strstr(err.text, bad_forests[i].words) ||
+            err.line != bad_forests[i].line)
+            fail_msg("%s gives %d '%s' in line %d", bad_forests[i].joints, err.status, err.text,
                      err.line);
         tr_model_free(model);
         tr_buffer_free(&text);

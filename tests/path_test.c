@@ -89,8 +89,6 @@ static void test_between(void **state)
     assert_true(path.t[0] == 0.02 && path.t[2] == 0.04);
     assert_true(apart(m.flow, tr_path_between(&path, 0.04), m.mover->y) < 1e-14);
     assert_true(apart(m.flow, tr_path_between(&path, 0.03), path.y[1]) < 1e-14);
-    tr_path_keep_last(&path);
-    assert_true(path.count == 1 && path.t[0] == 0.04);
     tr_path_close(&path);
     stop(&m);
     tr_system_free(system);

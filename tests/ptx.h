@@ -318,179 +318,23 @@ static void ptx_free(PtxModule *m)
 
 enum {
     PTX_UNKNOWN,
-    PTX_ADD_D,
-    PTX_SUB_D,
-    PTX_MUL_D,
-    PTX_DIV_D,
-    PTX_FMA_D,
-    PTX_SQRT_D,
-    PTX_NEG_D,
-    PTX_ABS_D,
-    PTX_FLOOR_D,
-    PTX_ADD_32,
-    PTX_SUB_32,
-    PTX_MUL_32,
-    PTX_DIV_32,
-    PTX_AND_32,
-    PTX_OR_32,
-    PTX_XOR_32,
-    PTX_SHL_32,
-    PTX_SHR_32,
-    PTX_SHR_S32,
-    PTX_ADD_64,
-    PTX_SUB_64,
-    PTX_MUL_64,
-    PTX_AND_64,
-    PTX_OR_64,
-    PTX_XOR_64,
-    PTX_SHL_64,
-    PTX_SHR_64,
-    PTX_LT_D,
-    PTX_LE_D,
-    PTX_GT_D,
-    PTX_GE_D,
-    PTX_EQ_D,
-    PTX_NEU_D,
-    PTX_LT_U32,
-    PTX_LE_U32,
-    PTX_GT_U32,
-    PTX_GE_U32,
-    PTX_EQ_32,
-    PTX_NE_32,
-    PTX_LT_S32,
-    PTX_LE_S32,
-    PTX_GT_S32,
-    PTX_GE_S32,
-    PTX_LT_U64,
-    PTX_LE_U64,
-    PTX_GT_U64,
-    PTX_GE_U64,
-    PTX_EQ_64,
-    PTX_NE_64,
-    PTX_AND_P,
-    PTX_OR_P,
-    PTX_NOT_P,
-    PTX_MOV_P,
-    PTX_MOV_32,
-    PTX_MOV_64,
-    PTX_SELP_32,
-    PTX_SELP_64,
-    PTX_S64_S32,
-    PTX_U64_U32,
-    PTX_U32_U64,
-    PTX_D_S32,
-    PTX_D_U32,
-    PTX_D_U64,
-    PTX_S32_D,
-    PTX_U32_D,
-    PTX_U64_D,
-    PTX_MAD_32,
-    PTX_MAD_64,
-    PTX_WIDE,
-    PTX_LOAD_D,
-    PTX_LOAD_32,
-    PTX_STORE_D,
-    PTX_PARAM_32,
-    PTX_PARAM_64,
-    PTX_CVTA,
-    PTX_BRA,
-    PTX_CALL,
-    PTX_RET
+#define PTX(key, name, issues, ...) PTX_##key,
+#include "ptx.def"
+};
+
+static const struct {
+    const char *name;
+    size_t issues; // of the unit for doubles
+} ptx_rows[] = {
+    {"", 0},
+#define PTX(key, name, issues, ...) {name, issues},
+#include "ptx.def"
 };
 
 static int ptx_operation(const char *name)
 {
-    static const struct {
-        const char *name;
-        int operation;
-    } rows[] = {{"add.rn.f64", PTX_ADD_D},
-                {"sub.rn.f64", PTX_SUB_D},
-                {"mul.rn.f64", PTX_MUL_D},
-                {"div.rn.f64", PTX_DIV_D},
-                {"fma.rn.f64", PTX_FMA_D},
-                {"sqrt.rn.f64", PTX_SQRT_D},
-                {"neg.f64", PTX_NEG_D},
-                {"abs.f64", PTX_ABS_D},
-                {"cvt.rmi.f64.f64", PTX_FLOOR_D},
-                {"add.u32", PTX_ADD_32},
-                {"sub.u32", PTX_SUB_32},
-                {"mul.lo.u32", PTX_MUL_32},
-                {"div.u32", PTX_DIV_32},
-                {"and.b32", PTX_AND_32},
-                {"or.b32", PTX_OR_32},
-                {"xor.b32", PTX_XOR_32},
-                {"shl.b32", PTX_SHL_32},
-                {"shr.u32", PTX_SHR_32},
-                {"shr.s32", PTX_SHR_S32},
-                {"add.u64", PTX_ADD_64},
-                {"sub.u64", PTX_SUB_64},
-                {"mul.lo.u64", PTX_MUL_64},
-                {"and.b64", PTX_AND_64},
-                {"or.b64", PTX_OR_64},
-                {"xor.b64", PTX_XOR_64},
-                {"shl.b64", PTX_SHL_64},
-                {"shr.u64", PTX_SHR_64},
-                {"setp.lt.f64", PTX_LT_D},
-                {"setp.le.f64", PTX_LE_D},
-                {"setp.gt.f64", PTX_GT_D},
-                {"setp.ge.f64", PTX_GE_D},
-                {"setp.eq.f64", PTX_EQ_D},
-                {"setp.neu.f64", PTX_NEU_D},
-                {"setp.lt.u32", PTX_LT_U32},
-                {"setp.le.u32", PTX_LE_U32},
-                {"setp.gt.u32", PTX_GT_U32},
-                {"setp.ge.u32", PTX_GE_U32},
-                {"setp.eq.u32", PTX_EQ_32},
-                {"setp.eq.s32", PTX_EQ_32},
-                {"setp.ne.u32", PTX_NE_32},
-                {"setp.ne.s32", PTX_NE_32},
-                {"setp.lt.s32", PTX_LT_S32},
-                {"setp.le.s32", PTX_LE_S32},
-                {"setp.gt.s32", PTX_GT_S32},
-                {"setp.ge.s32", PTX_GE_S32},
-                {"setp.lt.u64", PTX_LT_U64},
-                {"setp.le.u64", PTX_LE_U64},
-                {"setp.gt.u64", PTX_GT_U64},
-                {"setp.ge.u64", PTX_GE_U64},
-                {"setp.eq.u64", PTX_EQ_64},
-                {"setp.ne.u64", PTX_NE_64},
-                {"and.pred", PTX_AND_P},
-                {"or.pred", PTX_OR_P},
-                {"not.pred", PTX_NOT_P},
-                {"mov.pred", PTX_MOV_P},
-                {"mov.b32", PTX_MOV_32},
-                {"mov.u32", PTX_MOV_32},
-                {"mov.b64", PTX_MOV_64},
-                {"mov.u64", PTX_MOV_64},
-                {"mov.f64", PTX_MOV_64},
-                {"selp.b32", PTX_SELP_32},
-                {"selp.b64", PTX_SELP_64},
-                {"selp.f64", PTX_SELP_64},
-                {"cvt.s64.s32", PTX_S64_S32},
-                {"cvt.u64.u32", PTX_U64_U32},
-                {"cvt.u32.u64", PTX_U32_U64},
-                {"cvt.rn.f64.s32", PTX_D_S32},
-                {"cvt.rn.f64.u32", PTX_D_U32},
-                {"cvt.rn.f64.u64", PTX_D_U64},
-                {"cvt.rzi.s32.f64", PTX_S32_D},
-                {"cvt.rzi.u32.f64", PTX_U32_D},
-                {"cvt.rzi.u64.f64", PTX_U64_D},
-                {"mad.lo.u32", PTX_MAD_32},
-                {"mad.lo.u64", PTX_MAD_64},
-                {"mul.wide.u32", PTX_WIDE},
-                {"ld.global.f64", PTX_LOAD_D},
-                {"ld.const.f64", PTX_LOAD_D},
-                {"ld.const.u32", PTX_LOAD_32},
-                {"st.global.f64", PTX_STORE_D},
-                {"ld.param.u32", PTX_PARAM_32},
-                {"ld.param.u64", PTX_PARAM_64},
-                {"ld.param.f64", PTX_PARAM_64},
-                {"cvta.to.global.u64", PTX_CVTA},
-                {"bra", PTX_BRA},
-                {"call", PTX_CALL},
-                {"ret", PTX_RET}};
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (strcmp(rows[i].name, name) == 0) return rows[i].operation;
+    for (size_t i = 1; i < sizeof ptx_rows / sizeof *ptx_rows; i++)
+        if (strcmp(ptx_rows[i].name, name) == 0) return (int)i;
     ptx_die("there is no instruction", name);
     return PTX_UNKNOWN;
 }
@@ -522,25 +366,6 @@ static void ptx_call(PtxModule *m, PtxWord *r, const PtxLine *l)
     for (int i = 0; i < f->results; i++) r[l->o[i].reg] = r[f->formal[i]];
 }
 
-static size_t ptx_issues(int operation)
-{
-    switch (operation) {
-    case PTX_ADD_D:
-    case PTX_SUB_D:
-    case PTX_MUL_D:
-    case PTX_FMA_D:
-    case PTX_LT_D:
-    case PTX_LE_D:
-    case PTX_GT_D:
-    case PTX_GE_D:
-    case PTX_EQ_D:
-    case PTX_NEU_D: return 1;
-    case PTX_DIV_D:
-    case PTX_SQRT_D: return 8;
-    default: return 0;
-    }
-}
-
 static void ptx_execute(PtxModule *m, PtxWord *r, int from)
 {
     for (int at = from; at < m->count; at++) {
@@ -548,97 +373,21 @@ static void ptx_execute(PtxModule *m, PtxWord *r, int from)
         if (!l->operation) l->operation = ptx_operation(l->name);
         if (l->guard >= 0 && (r[l->guard].u != 0) == l->guard_not) continue;
         m->executed++;
-        m->issues += ptx_issues(l->operation);
+        m->issues += ptx_rows[l->operation].issues;
         PtxWord x[4] = {{0}},
                 *to = l->operands && l->o[0].kind == PTX_REGISTER ? &r[l->o[0].reg] : x;
         for (int i = 1; i < l->operands && i < 4 && l->operation != PTX_CALL; i++)
             x[i] = ptx_value(m, r, &l->o[i]);
-        const double a = x[1].d, b = x[2].d;
-        const uint32_t p = (uint32_t)x[1].u, q = (uint32_t)x[2].u;
+        const double a = x[1].d, b = x[2].d, c = x[3].d;
+        const uint32_t p = (uint32_t)x[1].u, q = (uint32_t)x[2].u, s = (uint32_t)x[3].u;
         const int32_t sp = (int32_t)p, sq = (int32_t)q;
-        const uint64_t u = x[1].u, v = x[2].u;
+        const uint64_t u = x[1].u, v = x[2].u, w = x[3].u;
         switch (l->operation) {
-        case PTX_ADD_D: to->d = a + b; break;
-        case PTX_SUB_D: to->d = a - b; break;
-        case PTX_MUL_D: to->d = a * b; break;
-        case PTX_DIV_D: to->d = a / b; break;
-        case PTX_FMA_D: to->d = fma(a, b, x[3].d); break;
-        case PTX_SQRT_D: to->d = sqrt(a); break;
-        case PTX_NEG_D: to->u = u ^ 1ull << 63; break;
-        case PTX_ABS_D: to->u = u & ~(1ull << 63); break;
-        case PTX_FLOOR_D: to->d = floor(a); break;
-        case PTX_ADD_32: to->u = p + q; break;
-        case PTX_SUB_32: to->u = p - q; break;
-        case PTX_MUL_32: to->u = p * q; break;
-        case PTX_DIV_32: to->u = q ? p / q : 0; break;
-        case PTX_AND_32: to->u = p & q; break;
-        case PTX_OR_32: to->u = p | q; break;
-        case PTX_XOR_32: to->u = p ^ q; break;
-        case PTX_SHL_32: to->u = (uint32_t)ptx_shifted(p, q, 32, true); break;
-        case PTX_SHR_32: to->u = ptx_shifted(p, q, 32, false); break;
-        case PTX_SHR_S32: to->u = (uint32_t)(sp >> (q < 31 ? q : 31)); break;
-        case PTX_ADD_64: to->u = u + v; break;
-        case PTX_SUB_64: to->u = u - v; break;
-        case PTX_MUL_64: to->u = u * v; break;
-        case PTX_AND_64: to->u = u & v; break;
-        case PTX_OR_64: to->u = u | v; break;
-        case PTX_XOR_64: to->u = u ^ v; break;
-        case PTX_SHL_64: to->u = ptx_shifted(u, q, 64, true); break;
-        case PTX_SHR_64: to->u = ptx_shifted(u, q, 64, false); break;
-        case PTX_LT_D: to->u = a < b; break;
-        case PTX_LE_D: to->u = a <= b; break;
-        case PTX_GT_D: to->u = a > b; break;
-        case PTX_GE_D: to->u = a >= b; break;
-        case PTX_EQ_D: to->u = a == b; break;
-        case PTX_NEU_D: to->u = a != b; break;
-        case PTX_LT_U32: to->u = p < q; break;
-        case PTX_LE_U32: to->u = p <= q; break;
-        case PTX_GT_U32: to->u = p > q; break;
-        case PTX_GE_U32: to->u = p >= q; break;
-        case PTX_EQ_32: to->u = p == q; break;
-        case PTX_NE_32: to->u = p != q; break;
-        case PTX_LT_S32: to->u = sp < sq; break;
-        case PTX_LE_S32: to->u = sp <= sq; break;
-        case PTX_GT_S32: to->u = sp > sq; break;
-        case PTX_GE_S32: to->u = sp >= sq; break;
-        case PTX_LT_U64: to->u = u < v; break;
-        case PTX_LE_U64: to->u = u <= v; break;
-        case PTX_GT_U64: to->u = u > v; break;
-        case PTX_GE_U64: to->u = u >= v; break;
-        case PTX_EQ_64: to->u = u == v; break;
-        case PTX_NE_64: to->u = u != v; break;
-        case PTX_AND_P: to->u = u & v; break;
-        case PTX_OR_P: to->u = u | v; break;
-        case PTX_NOT_P: to->u = !u; break;
-        case PTX_MOV_P: to->u = u != 0; break;
-        case PTX_MOV_32: to->u = p; break;
-        case PTX_MOV_64: to->u = u; break;
-        case PTX_SELP_32: to->u = x[3].u ? p : q; break;
-        case PTX_SELP_64: to->u = x[3].u ? u : v; break;
-        case PTX_S64_S32: to->u = (uint64_t)(int64_t)sp; break;
-        case PTX_U64_U32: to->u = p; break;
-        case PTX_U32_U64: to->u = p; break;
-        case PTX_D_S32: to->d = sp; break;
-        case PTX_D_U32: to->d = p; break;
-        case PTX_D_U64: to->d = (double)u; break;
-        case PTX_S32_D: to->u = (uint32_t)(int32_t)a; break;
-        case PTX_U32_D: to->u = (uint32_t)a; break;
-        case PTX_U64_D: to->u = (uint64_t)a; break;
-        case PTX_MAD_32: to->u = p * q + (uint32_t)x[3].u; break;
-        case PTX_MAD_64: to->u = u * v + x[3].u; break;
-        case PTX_WIDE: to->u = (uint64_t)p * q; break;
-        case PTX_LOAD_D: memcpy(to, (const void *)(uintptr_t)u, 8); break;
-        case PTX_LOAD_32:
-            to->u = 0;
-            memcpy(to, (const void *)(uintptr_t)u, 4);
-            break;
-        case PTX_STORE_D: memcpy((void *)(uintptr_t)to->u, &x[1], 8); break;
-        case PTX_PARAM_32: to->u = (uint32_t)m->parameters[u].u; break;
-        case PTX_PARAM_64: *to = m->parameters[u]; break;
-        case PTX_CVTA: to->u = u; break;
-        case PTX_BRA: at = m->label_line[l->target] - 1; break;
-        case PTX_CALL: ptx_call(m, r, l); break;
-        case PTX_RET: return;
+#define PTX(key, name, issues, ...) \
+    case PTX_##key:                 \
+        __VA_ARGS__;                \
+        break;
+#include "ptx.def"
         default: ptx_die("this is not done", l->name);
         }
     }

@@ -116,78 +116,70 @@ static void test_case_changes(void **state)
     tr_model_free(model);
 }
 
+static const struct {
+    const char *case_name;
+    tr_setting setting;
+    tr_status status;
+    int line, column;
+    const char *words;
+} bad_variants[] = {
+    {"haevy", {0}, TR_USAGE, 0, 0, "there is no case 'haevy'; did you mean 'heavy'?"},
+    {"nothing",
+     {0},
+     TR_USAGE,
+     0,
+     0,
+     "there is no case 'nothing'; there are 'plain', 'heavy', 'light', 'worse', 'worst'"},
+    {"",
+     {0},
+     TR_USAGE,
+     0,
+     0,
+     "there is no case ''; there are 'plain', 'heavy', 'light', 'worse', 'worst'"},
+    {NULL,
+     {"hafl", "1"},
+     TR_USAGE,
+     0,
+     0,
+     "there is no parameter or input 'hafl'; did you mean 'half'?"},
+    {NULL,
+     {"pusch", "1"},
+     TR_USAGE,
+     0,
+     0,
+     "there is no parameter or input 'pusch'; did you mean 'push'?"},
+    {NULL,
+     {"cart", "1"},
+     TR_USAGE,
+     0,
+     0,
+     "there is no parameter or input 'cart': 'cart' is a body; there are 'm', 'half', 'k', "
+     "'push'"},
+    {NULL,
+     {"", "1"},
+     TR_USAGE,
+     0,
+     0,
+     "there is no parameter or input ''; there are 'm', 'half', 'k', 'push'"},
+    {"worse", {0}, TR_INVALID, 21, 17, "there is no parameter or input 'mm'; did you mean 'm'?"},
+    {"worst", {0}, TR_INVALID, 22, 20, "there is no element 'c' to leave out; there are 'a', 'b'"},
+};
+
 static void test_bad_variants(void **state)
 {
     (void)state;
-    static const struct {
-        const char *case_name;
-        tr_setting setting;
-        tr_status status;
-        int line, column;
-        const char *words;
-    } cases[] = {
-        {"haevy", {0}, TR_USAGE, 0, 0, "there is no case 'haevy'; did you mean 'heavy'?"},
-        {"nothing",
-         {0},
-         TR_USAGE,
-         0,
-         0,
-         "there is no case 'nothing'; there are 'plain', 'heavy', 'light', 'worse', 'worst'"},
-        {"",
-         {0},
-         TR_USAGE,
-         0,
-         0,
-         "there is no case ''; there are 'plain', 'heavy', 'light', 'worse', 'worst'"},
-        {NULL,
-         {"hafl", "1"},
-         TR_USAGE,
-         0,
-         0,
-         "there is no parameter or input 'hafl'; did you mean 'half'?"},
-        {NULL,
-         {"pusch", "1"},
-         TR_USAGE,
-         0,
-         0,
-         "there is no parameter or input 'pusch'; did you mean 'push'?"},
-        {NULL,
-         {"cart", "1"},
-         TR_USAGE,
-         0,
-         0,
-         "there is no parameter or input 'cart': 'cart' is a body; there are 'm', 'half', 'k', "
-         "'push'"},
-        {NULL,
-         {"", "1"},
-         TR_USAGE,
-         0,
-         0,
-         "there is no parameter or input ''; there are 'm', 'half', 'k', 'push'"},
-        {"worse",
-         {0},
-         TR_INVALID,
-         21,
-         17,
-         "there is no parameter or input 'mm'; did you mean 'm'?"},
-        {"worst",
-         {0},
-         TR_INVALID,
-         22,
-         20,
-         "there is no element 'c' to leave out; there are 'a', 'b'"},
-    };
     Model *model = model_from(cart);
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < sizeof bad_variants / sizeof *bad_variants; i++) {
         tr_error err = {0};
-        const bool sets = cases[i].setting.name != NULL;
-        const tr_derive_options options = {
-            .case_name = cases[i].case_name, .settings = &cases[i].setting, .setting_count = sets};
+        const bool sets = bad_variants[i].setting.name != NULL;
+        const tr_derive_options options = {.case_name = bad_variants[i].case_name,
+                                           .settings = &bad_variants[i].setting,
+                                           .setting_count = sets};
         assert_null(tr_model_variant(model, &options, &err));
-        assert_string_equal(err.text, cases[i].words);
-        assert_int_equal(err.status, cases[i].status);
-        assert_int_equal(err.line, cases[i].line);
-        assert_int_equal(err.column, cases[i].column);
+        assert_string_equal(err.text, bad_variants[i].words);
+        assert_int_equal(err.status, bad_variants[i].status);
+        assert_int_equal(err.line, bad_variants[i].line);
+        assert_int_equal(err.column, bad_variants[i].column);
     }
     tr_model_free(model);
 }

@@ -44,7 +44,8 @@ void tr_code_free(Export *code)
     free(code);
 }
 
-bool tr_code_same(const Export *code, CodePart a, CodePart b)
+// Whether two functions are the same
+static bool are_same(const Export *code, CodePart a, CodePart b)
 {
     const CodeFunction *f = &code->part[a], *g = &code->part[b];
     return f->count == g->count && !memcmp(f->value, g->value, f->count * sizeof *f->value) &&
@@ -411,7 +412,7 @@ static void take_first(Export *code, tr_error *err)
     for (uint32_t k = 0; k < c->known; k++)
         f->value[tr_code_entry(code, c->place[k])] = of_run[c->known + k];
     free(of_run);
-    if (tr_code_same(code, PART_FIRST, PART_RATES)) {
+    if (are_same(code, PART_FIRST, PART_RATES)) {
         f->count = 0;
         return;
     }

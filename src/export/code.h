@@ -176,7 +176,5 @@ Export *tr_code_new(const System *system, const CodeOptions *options, tr_error *
 void tr_code_free(Export *code);
 
 static inline bool code_has(const Export *code, CodePart part) { return code->part[part].count; }
-// Whether two functions are the same
-bool tr_code_same(const Export *code, CodePart a, CodePart b);
 
 #endif

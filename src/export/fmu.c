@@ -127,7 +127,7 @@ static void write_formulas(const Fmu *fmu, Buffer *out)
                         "    (void)w;\n    return 0;\n}\n");
 }
 
-void tr_fmu_runtime(const Fmu *fmu, Buffer *out)
+static void write_runtime(const Fmu *fmu, Buffer *out)
 {
     const bool three = fmu->code->options.fmi == 3;
     Buffer title = {0};
@@ -203,7 +203,7 @@ static void make_token(Fmu *fmu, const Folder *sources)
     Sha256 sha;
     Buffer description = {0}, runtime = {0};
     tr_fmu_xml(fmu, &description);
-    tr_fmu_runtime(fmu, &runtime);
+    write_runtime(fmu, &runtime);
     tr_sha256_begin(&sha);
     digest(&sha, &description);
     digest(&sha, &runtime);
@@ -263,7 +263,7 @@ static bool write_fmu(Fmu *fmu, Folder *sources, Buffer *out, tr_error *err)
     if (!tr_fmu_describe(fmu, err) || !write_sources(fmu, sources, err)) return false;
     make_token(fmu, sources);
     Buffer *runtime = tr_folder_add(sources, "fmu.c");
-    if (runtime) tr_fmu_runtime(fmu, runtime);
+    if (runtime) write_runtime(fmu, runtime);
     sources->failed = sources->failed || !runtime;
     for (uint32_t k = 0; k < sources->count; k++)
         sources->failed = sources->failed || sources->files[k].text.failed;

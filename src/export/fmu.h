@@ -70,7 +70,6 @@ uint32_t tr_fmu_bit(const Fmu *fmu, const FmuVariable *of);
 
 void tr_fmu_xml(const Fmu *fmu, Buffer *out);
 void tr_fmu_build_xml(const Fmu *fmu, Buffer *out); // buildDescription.xml, of 3.0
-void tr_fmu_runtime(const Fmu *fmu, Buffer *out);   // fmu.c
 // The shared library that the compiler makes of the sources: its bytes, to be freed
 char *tr_fmu_compile(const Folder *sources, const char *main, size_t *length, tr_error *err);
 // "x86_64-linux", as either version calls it; NULL where it has no name

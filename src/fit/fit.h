@@ -100,9 +100,6 @@ bool tr_fit_factorise(Fit *fit, tr_error *err);
 bool tr_fit_step(Fit *fit, double damping, tr_error *err);
 double tr_fit_stepped(const Fit *fit, uint32_t k);
 double tr_fit_gain(const Fit *fit);
-// Singular values below this against the largest, of slopes in units of their norms, are as good as
-// zero.
-double tr_fit_cutoff(const Fit *fit);
 // What the data cannot tell: words, and infinite deviations.
 bool tr_fit_name_untold(Fit *fit, tr_error *err);
 

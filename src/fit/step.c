@@ -19,7 +19,9 @@
 
 #define LEAST_PUSH 1e-12 // of w, against the sizes of its column and of b, that is none
 
-double tr_fit_cutoff(const Fit *f)
+// Singular values below this against the largest, of slopes in units of their norms, are as good as
+// zero.
+static double cutoff_of(const Fit *f)
 {
     const tr_run_options *how = &f->run->options;
     return fmax(1e-7, f->run->method->adaptive ? 10 * how->rtol : 0);
@@ -60,7 +62,7 @@ bool tr_fit_factorise(Fit *f, tr_error *err)
     if (m && !tr_singular(A, n, m, f->sigma, f->U, f->Vt))
         return tr_fail(err, TR_FAILED, (Place){0}, "the slopes are not finite"), false;
     for (f->rank = 0; f->rank < m; f->rank++)
-        if (!(f->sigma[f->rank] > tr_fit_cutoff(f) * f->sigma[0])) break;
+        if (!(f->sigma[f->rank] > cutoff_of(f) * f->sigma[0])) break;
     for (uint32_t i = 0; i < m; i++) {
         f->along[i] = 0;
         for (uint32_t j = 0; j < n; j++) f->along[i] += f->U[(size_t)j * n + i] * left_over(f, j);

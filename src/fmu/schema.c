@@ -44,7 +44,8 @@ bool tr_read_real(const char *text, double *value)
     return tr_read_number(text, value);
 }
 
-bool tr_read_whole(const char *text, int64_t *value)
+// -2^63 ... 2^63 - 1
+static bool read_whole(const char *text, int64_t *value)
 {
     char *end;
     const char *digits = text + (*text == '-' || *text == '+');
@@ -132,7 +133,7 @@ static const char *what_else(Text type, const char *value)
     switch (type.at[0]) {
     case 'b': return tr_read_flag(value, &flag) ? NULL : "true or false";
     case 'd': return tr_read_real(value, &real) ? NULL : "a number";
-    case 'i': return tr_read_whole(value, &whole) ? NULL : "a whole number";
+    case 'i': return read_whole(value, &whole) ? NULL : "a whole number";
     case 'u':
         return tr_read_natural(value, &natural) && natural <= UINT32_MAX
                    ? NULL

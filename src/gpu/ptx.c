@@ -43,18 +43,13 @@ void tr_ptx_write(Buffer *out, Value v)
 
 // ---- instructions --------------------------------------------------------------------------
 
-static void write_instruction(Ptx *ptx, const char *name, const Value *result,
-                              const Value *operands, int count)
+static void write_instruction(Ptx *ptx, const char *name, Value result, const Value *operands,
+                              int count)
 {
-    tr_buffer_print(&ptx->text, "\t%s", name);
-    const char *between = " ";
-    if (result) {
-        tr_buffer_print(&ptx->text, "%s", between);
-        tr_ptx_write(&ptx->text, *result);
-        between = ", ";
-    }
-    for (int i = 0; i < count; i++, between = ", ") {
-        tr_buffer_print(&ptx->text, "%s", between);
+    tr_buffer_print(&ptx->text, "\t%s ", name);
+    tr_ptx_write(&ptx->text, result);
+    for (int i = 0; i < count; i++) {
+        tr_buffer_print(&ptx->text, ", ");
         tr_ptx_write(&ptx->text, operands[i]);
     }
     tr_buffer_print(&ptx->text, ";\n");
@@ -63,13 +58,8 @@ static void write_instruction(Ptx *ptx, const char *name, const Value *result,
 Value tr_ptx_make(Ptx *ptx, Kind kind, const char *name, const Value *operands, int count)
 {
     const Value result = tr_ptx_register(ptx, kind);
-    write_instruction(ptx, name, &result, operands, count);
+    write_instruction(ptx, name, result, operands, count);
     return result;
-}
-
-void tr_ptx_put(Ptx *ptx, const char *name, const Value *operands, int count)
-{
-    write_instruction(ptx, name, NULL, operands, count);
 }
 
 static const char *move_of(Kind kind)
@@ -87,7 +77,7 @@ void tr_ptx_move(Ptx *ptx, Value to, Value from)
     assert(!to.is_known);
     from = tr_ptx_convert(ptx, from, to.kind);
     if (!from.is_known && from.number == to.number) return;
-    write_instruction(ptx, move_of(to.kind), &to, &from, 1);
+    write_instruction(ptx, move_of(to.kind), to, &from, 1);
 }
 
 Value tr_ptx_settle(Ptx *ptx, Value value)

@@ -33,9 +33,8 @@ Value tr_ptx_number(double x);
 Value tr_ptx_whole(Kind kind, uint64_t n);
 Value tr_ptx_register(Ptx *ptx, Kind kind);
 
-// One instruction with its result, of the given kind; and one without.
+// One instruction with its result, of the given kind
 Value tr_ptx_make(Ptx *ptx, Kind kind, const char *name, const Value *operands, int count);
-void tr_ptx_put(Ptx *ptx, const char *name, const Value *operands, int count);
 
 Value tr_ptx_convert(Ptx *ptx, Value value, Kind kind);
 void tr_ptx_move(Ptx *ptx, Value to, Value from);

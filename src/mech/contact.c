@@ -73,7 +73,7 @@ const char *tr_contact_part(const Contact *contact, int k)
     return k == 1 && contact->roller.given ? "roller" : names[k];
 }
 
-Touch *tr_contact_touch(Tree *tree, const Contact *contact, const Carrier *c, Vec r, Mat axes)
+static Touch *touch_of(Tree *tree, const Contact *contact, const Carrier *c, Vec r, Mat axes)
 {
     Touch *touch = tr_tree_touch(tree, tr_tree_anchor(tree, contact->body).link, c, r, axes);
     touch->contact = contact;
@@ -84,7 +84,7 @@ Touch *tr_contact_touch(Tree *tree, const Contact *contact, const Carrier *c, Ve
 Touch *tr_contact_recorded(Tree *tree, const Contact *contact, const Carrier *c, Vec r,
                            const Vec direction[3])
 {
-    Touch *touch = tr_contact_touch(tree, contact, c, r, mat_identity(tree->graph));
+    Touch *touch = touch_of(tree, contact, c, r, mat_identity(tree->graph));
     touch->is_recorded = true;
     for (int k = 0; k < (contact->roller.given ? 2 : 3); k++)
         tr_touch_part(touch, tr_contact_part(contact, k), apply(c->pose.R, direction[k]));
@@ -122,7 +122,7 @@ static void make_skate(Tree *tree, const Contact *contact)
         tr_contact_watch_length(tree, contact, contact->direction, "direction",
                                 "the direction of '%.*s' is zero");
     tr_tree_row(tree, contact->name, "lateral", dot(e, V), none, drift, QUANTITY_FORCE);
-    tr_touch_part(tr_contact_touch(tree, contact, &body, r, body.pose.R), "lateral", e);
+    tr_touch_part(touch_of(tree, contact, &body, r, body.pose.R), "lateral", e);
 }
 
 // A foot on a surface: the normal where it stands, and how far it is from there, in the axes of
@@ -181,7 +181,7 @@ static void make_pin(Tree *tree, const Contact *contact)
     if (!tr_tree_meet(tree, contact->name, contact->body, contact->at, contact->against, &m))
         return;
     const Vec off = minus(m.s, tr_tree_vector(tree, contact->to, "to"));
-    Touch *touch = tr_contact_touch(tree, contact, &m.body, m.r, m.axes);
+    Touch *touch = touch_of(tree, contact, &m.body, m.r, m.axes);
     for (int k = 0; k < 3; k++) {
         const int i = (k + 2) % 3; // z, x, y
         tr_tree_row(tree, contact->name, tr_contact_part(contact, k), vec_at(m.ds, i),
@@ -206,7 +206,7 @@ static void make_wire(Tree *tree, const Contact *contact)
     const Vec across[] = {cross(d, l), l},
               off = minus(m.s, tr_tree_vector(tree, contact->to, "to"));
     static const char *const parts[] = {"normal", "lateral"};
-    Touch *touch = tr_contact_touch(tree, contact, &m.body, m.r, m.axes);
+    Touch *touch = touch_of(tree, contact, &m.body, m.r, m.axes);
     for (int k = 0; k < 2; k++) {
         tr_tree_row(tree, contact->name, parts[k], dot(across[k], m.ds), dot(across[k], off),
                     tr_meeting_drift(&m, across[k], scale(dot(d, m.ds), d)), QUANTITY_FORCE);

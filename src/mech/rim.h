@@ -83,7 +83,6 @@ bool tr_turns_by_itself(Vec e);
 // Without a length it has no direction: a run ends there.
 void tr_contact_watch_length(Tree *tree, const Contact *contact, Value value, const char *what,
                              const char *words);
-Touch *tr_contact_touch(Tree *tree, const Contact *contact, const Carrier *c, Vec r, Mat axes);
 // One that formulas and results know, with its three directions in the axes of its carrier
 Touch *tr_contact_recorded(Tree *tree, const Contact *contact, const Carrier *c, Vec r,
                            const Vec direction[3]);

@@ -38,7 +38,8 @@ static void make_symbols(Tree *tree, Text name, Expr symbol[2])
         symbol[k] = input_symbol(tree, TR_DIRECTION, "%.*s.surface_%c", name, "xy"[k]);
 }
 
-Expr tr_ground_height(Tree *tree, Expr symbol[2])
+// The formula of the ground's height with symbols for x and y, or of none: the failed expression
+static Expr ground_height(Tree *tree, Expr symbol[2])
 {
     const Value height = tree->model->fields.ground.height;
     if (!height.given || has_failed(tree->err)) return expr_at(tree->graph, 0);
@@ -56,7 +57,7 @@ static void take_height(Tree *tree, const Contact *contact, Floor *floor)
     floor->height =
         contact->surface.name.given ? contact->surface.height : tree->model->fields.ground.height;
     if (!contact->surface.name.given) {
-        floor->formula = tr_ground_height(tree, floor->symbol);
+        floor->formula = ground_height(tree, floor->symbol);
         return;
     }
     char name[200];

@@ -32,8 +32,6 @@ Floor tr_floor_shape(Tree *tree, const Contact *contact, bool is_on_something);
 Floor tr_floor(Tree *tree, const Contact *contact);
 // For as long as the tree; NULL of a plane, which needs no more than its pose
 const Floor *tr_floor_keep(Tree *tree, const Floor *floor, Anchor place);
-// The formula of the ground's height with symbols for x and y, or of none: the failed expression
-Expr tr_ground_height(Tree *tree, Expr symbol[2]);
 void tr_floor_at(Tree *tree, Floor *floor, Expr x, Expr y); // a height, there
 // The normal where a contact is, in the surface's axes; not of a sphere
 Vec tr_floor_normal(Tree *tree, const Floor *floor);

@@ -75,7 +75,8 @@ bool tr_table_jumps(const Graph *g, const Node *node)
     return jumps;
 }
 
-Expr tr_piece_of(Expr x, int axis)
+// The number of the piece where a table is asked, which is what jumps there
+static Expr piece_of(Expr x, int axis)
 {
     const Expr of = operand(x, axis);
     return tr_build_table(node_of(x)->c, of, of, table_question(TABLE_PIECE, axis));
@@ -188,7 +189,7 @@ static void find_pieces(Expr x, const uint32_t *depends, Jumps *found)
 {
     for (int axis = 0; axis < 2; axis++) {
         if (!tr_is_broken(graph_of(x), node_of(x), axis)) continue;
-        const Expr of = operand(x, axis), piece = tr_piece_of(x, axis);
+        const Expr of = operand(x, axis), piece = piece_of(x, axis);
         if (depends[of.id] != ON_TIME || is_found(found, piece)) continue;
         found->value[found->count] = piece, found->difference[found->count++] = of;
     }

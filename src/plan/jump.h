@@ -7,10 +7,8 @@
 #include "plan/chart_programs.h"
 
 bool tr_is_jump(const Node *node);
-// Whether a table's value or slope jumps from piece to piece along an axis; and the number of the
-// piece there, which is what jumps.
+// Whether a table's value or slope jumps from piece to piece along an axis
 bool tr_is_broken(const Graph *graph, const Node *node, int axis);
-Expr tr_piece_of(Expr table, int axis);
 // Whether its value does
 bool tr_table_jumps(const Graph *graph, const Node *node);
 

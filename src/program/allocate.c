@@ -54,7 +54,8 @@ uint32_t tr_take_place(Allocation *a)
     return a->free_count ? a->free_places[--a->free_count] : tr_take_places(a, 1);
 }
 
-void tr_store(Allocation *a, uint32_t value)
+// In memory, where it may be already
+static void store(Allocation *a, uint32_t value)
 {
     if (a->place[value] != NO_PLACE) return;
     assert(a->reg[value] != NO_REGISTER); // it is somewhere
@@ -96,7 +97,7 @@ unsigned tr_take_register(Allocation *a)
 {
     if (!(a->free & ~a->pinned)) {
         const uint32_t value = a->holds[last_used(a)];
-        tr_store(a, value);
+        store(a, value);
         tr_unbind(a, value);
     }
     const unsigned reg = (unsigned)__builtin_ctz(a->free & ~a->pinned);
@@ -110,7 +111,7 @@ void tr_bind(Allocation *a, uint32_t value, unsigned reg)
     a->holds[reg] = value;
     a->reg[value] = (uint8_t)reg;
     a->free &= ~(1u << reg);
-    if (a->stays[value]) tr_store(a, value);
+    if (a->stays[value]) store(a, value);
     if (is_over(a, value)) tr_unbind(a, value);
 }
 
@@ -137,7 +138,7 @@ void tr_store_all(Allocation *a)
 {
     for (unsigned r = 0; r < a->registers; r++) {
         if (is_set(a->free, r)) continue;
-        tr_store(a, a->holds[r]);
+        store(a, a->holds[r]);
         tr_unbind(a, a->holds[r]);
     }
 }

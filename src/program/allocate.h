@@ -51,8 +51,6 @@ unsigned tr_take_register(Allocation *a);
 void tr_bind(Allocation *a, uint32_t value, unsigned reg);
 void tr_unbind(Allocation *a, uint32_t value);
 
-// In memory, where it may be already
-void tr_store(Allocation *a, uint32_t value);
 // As many new places, next to each other
 uint32_t tr_take_places(Allocation *a, uint32_t count);
 uint32_t tr_take_place(Allocation *a);

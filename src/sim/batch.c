@@ -360,7 +360,6 @@ bool tr_batch_begin(Batch *b, size_t run, Settings settings, tr_error *err)
 }
 
 void tr_batch_rest(Batch *b, size_t run) { b->members[run].rests = true; }
-bool tr_batch_is_resting(const Batch *b, size_t run) { return b->members[run].rests; }
 
 RunCounts tr_batch_run_counts(const Batch *b, size_t run)
 {

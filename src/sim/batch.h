@@ -27,7 +27,6 @@ typedef struct Settings {
 bool tr_batch_begin(tr_batch *batch, size_t run, Settings settings, tr_error *err);
 // A run stays where it is until it begins again.
 void tr_batch_rest(tr_batch *batch, size_t run);
-bool tr_batch_is_resting(const tr_batch *batch, size_t run);
 // The rows, as tr_batch_row has them, of all runs that neither rest nor have failed; a run that
 // cannot have one has failed from then on. False when memory runs out.
 bool tr_batch_rows(tr_batch *batch, double *const *rows, tr_error *err);

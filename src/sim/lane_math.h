@@ -138,9 +138,6 @@ typedef struct LaneMath {
     X(pivots)              \
     X(judge) X(alarms) X(hold) X(take) X(take_rows) X(find_others) X(count) X(take_larger) X(settle)
 
-// For 4 or 8 lanes.
-const LaneMath *tr_lane_math(Machine machine, uint32_t lanes);
-
 enum { LANE_MATHS = 2 };
 extern const LaneMath tr_lane_maths_plain[LANE_MATHS], tr_lane_maths_avx2[LANE_MATHS],
     tr_lane_maths_avx512[LANE_MATHS];

@@ -11,7 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-const LaneMath *tr_lane_math(Machine machine, uint32_t lanes)
+// For 4 or 8 lanes.
+static const LaneMath *math_of(Machine machine, uint32_t lanes)
 {
     static const LaneMath *const machines[] = {
 #ifdef TR_X86
@@ -171,7 +172,7 @@ static bool open_workspaces(Lanes *l, tr_error *err)
     l->projection = l->projected ? tr_workspace_block(p->of[CHART_PROJECTION], err) : NULL;
     if (has_failed(err)) return false;
     l->lanes = tr_block_lanes(l->rates);
-    l->math = tr_lane_math(tr_machine(), l->lanes);
+    l->math = math_of(tr_machine(), l->lanes);
     assert(p->of[CHART_RATES]->input_count <= l->inputs);
     assert(!l->watch || tr_block_lanes(l->watch) == l->lanes);
     return true;

@@ -45,11 +45,6 @@ void tr_path_add(Path *p, double t, const double *y)
     p->rated = PATH_STATES;
 }
 
-void tr_path_keep_last(Path *p)
-{
-    while (p->count > 1) forget_first(p);
-}
-
 // ---- states --------------------------------------------------------------------------------
 
 // The state before t, of which there is another behind it when t is not beyond the last

@@ -27,7 +27,6 @@ bool tr_path_open(Path *path, Flow *flow, tr_error *err);
 void tr_path_close(Path *path);
 
 void tr_path_add(Path *path, double t, const double *y); // the oldest of too many is forgotten
-void tr_path_keep_last(Path *path);                      // and forget those before
 
 // The state at t between two others, on the constraints: cheaply, or as exactly as steps are. The
 // second also goes beyond the last.

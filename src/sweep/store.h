@@ -17,8 +17,7 @@ typedef struct Store {
     size_t done, failed;
 } Store;
 
-// NULL and an error; "x.db" or a table.
-Store *tr_store_open(const Sweep *sweep, const char *path, tr_error *err);
+// NULL and an error
 Store *tr_table_open(const Sweep *sweep, const char *path, tr_error *err);
 Store *tr_runs_database_open(const Sweep *sweep, const char *path, tr_error *err);
 

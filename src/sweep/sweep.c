@@ -245,7 +245,8 @@ static bool begin_sinks(const Sweep *s, tr_error *err)
     return !has_failed(err);
 }
 
-Store *tr_store_open(const Sweep *s, const char *path, tr_error *err)
+// "x.db" or a table; NULL and an error
+static Store *open_store(const Sweep *s, const char *path, tr_error *err)
 {
     if (ends_with(path, ".db")) return tr_runs_database_open(s, path, err);
     if (s->options->record && !s->options->sink_count) {
@@ -266,7 +267,7 @@ static void run_all(Sweep *s, Peers *peers, tr_sweep_summary *summary, tr_error 
     Writing w = {.sweep = s, .summary = summary, .committed = seconds_now()};
     const Writer writer = {write_block, pause_writing, &w, 0.1};
     const Dealer dealer = {tr_deck_deal, &deck};
-    if (output) w.store = tr_store_open(s, output, err);
+    if (output) w.store = open_store(s, output, err);
     tr_deck_open(&deck, s, w.store ? w.store->is_done : NULL);
     summary->runs = deck.runs, summary->before = summary->done = deck.before;
     if (w.store) summary->failed = w.store->failed;
