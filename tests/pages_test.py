@@ -8,15 +8,16 @@ own with `trundle` and `python3` on the path:
 - a `text` block behind them is what they say. Words are compared, numbers to the digits that may depend on
   the processor, and a line of three points stands for any lines;
 - a picture in the page is one that its commands draw, under that name;
-- a `console` block is for elsewhere, and not run.
+- a `console` block is for elsewhere and not run, nor is one in `modelica` or `matlab`;
+- a `sh` block that begins with `# takes PACKAGE` is run where that is installed, and left out, with what it says, elsewhere.
 
 The module of Python is where PYTHONPATH says. Where that says nothing it was not built, and pages that import it are
 left out, and counted.
 
-    pages_test.py TRUNDLE ROOT yes|no [golden] [pictures] [PAGE...]       (whether reports are built in)
+    pages_test.py TRUNDLE ROOT yes|no [all] [golden] [pictures] [PAGE...]       (whether reports are built in)
 
-With `golden` outputs that differ are written anew into the pages: read the difference. With `pictures` they are
-drawn anew.
+With `all` nothing is left out, so what is not installed is an error. With `golden` outputs that differ are written anew
+into the pages: read the difference. With `pictures` they are drawn anew.
 """
 import os
 import pathlib
@@ -28,11 +29,13 @@ import tempfile
 
 trundle, root = (pathlib.Path(word).resolve() for word in sys.argv[1:3])
 has_page = sys.argv[3] == "yes"
-golden, pictures = ("golden" in sys.argv[4:], "pictures" in sys.argv[4:])
-chosen = set(sys.argv[4:]) - {"golden", "pictures"}
+everything, golden, pictures = (word in sys.argv[4:] for word in ("all", "golden", "pictures"))
+chosen = set(sys.argv[4:]) - {"all", "golden", "pictures"}
 module_path = [place for place in os.environ.get("PYTHONPATH", "").split(os.pathsep) if place]
-failures = 0
+failures = left_out = 0
 
+# What pages may take besides Python and a compiler, and where it is
+PACKAGES = {"libmujoco-dev": "/usr/include/mujoco/mujoco.h", "python3-sympy": "/usr/lib/python3/dist-packages/sympy"}
 PAGES = ["tutorial/*.md", "concepts.md", "cookbook.md", "glossary.md", "coming_from/*.md"]
 BLOCK = re.compile(r"(?P<above>[^\n]*)\n+```(?P<language>\w+)\n(?P<body>.*?)```", re.S)
 NUMBER = re.compile(r"[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?")
@@ -70,8 +73,22 @@ def same(shown, said):
     return bool(said) and same_line(shown[0], said[0]) and same(shown[1:], said[1:])
 
 
+def is_there(page, body):
+    """Whether what a block takes is installed."""
+    global left_out
+    for package in re.findall(r"\A# takes ([\w.+-]+)", body):
+        if package not in PACKAGES or (everything and not pathlib.Path(PACKAGES[package]).exists()):
+            complain(page, f"takes {package}, which is not there")
+        if not pathlib.Path(PACKAGES.get(package, "/")).exists():
+            left_out += 1
+            return False
+    return True
+
+
 def run_block(page, body, folder, environment):
-    """What the commands of a block say, in order."""
+    """What the commands of a block say, in order; None where it is left out."""
+    if not is_there(page, body):
+        return None
     said = ""
     for line in body.splitlines():
         command, _, remark = line.partition("  #")
@@ -91,7 +108,9 @@ def run_block(page, body, folder, environment):
 
 
 def compare(page, shown, said):
-    """The output that a page shows, after it was compared."""
+    """The output that a page shows instead, if it does; nothing is said of what was left out."""
+    if said is None:
+        return None
     if not has_page:
         shown, said = ("\n".join(line for line in text.splitlines() if ".html: " not in line)
                        for text in (shown, said))
@@ -130,22 +149,22 @@ def check_page(page):
     """Follows one page; how many commands it has."""
     text, commands, said, changes = page.read_text(), 0, None, []
     with tempfile.TemporaryDirectory() as name:
-        environment = environment_of(pathlib.Path(name))
+        environment, has_run = environment_of(pathlib.Path(name)), False
         folder = pathlib.Path(name) / "empty"
         folder.mkdir()
         for block in BLOCK.finditer(text):
             file = re.search(r"`([\w.]+\.\w+)`:$", block["above"].strip())
             if block["language"] == "sh":
                 commands += len([line for line in block["body"].splitlines() if line and line[0] != "#"])
-                said = run_block(page, block["body"], folder, environment)
+                said, has_run = run_block(page, block["body"], folder, environment), True
             elif block["language"] == "text" and not file:
-                if said is None:
+                if not has_run:
                     complain(page, "shows an output of nothing")
                 elif (new := compare(page, block["body"], said)) is not None:
                     changes.append((block.span("body"), new))
             elif file:
                 (folder / file[1]).write_text(block["body"])
-            elif block["language"] != "console":
+            elif block["language"] not in ("console", "modelica", "matlab"):
                 complain(page, f"a block of {block['language']} is no file and no command")
         for picture in re.findall(r'src="pictures/([^"]+)"', text):
             check_picture(page, picture, folder)
@@ -160,10 +179,11 @@ def main():
     pages = [page for pattern in PAGES for page in sorted((root / "docs").glob(pattern))]
     if chosen:
         pages = [page for page in pages if page.stem in chosen]
-    left_out = [] if module_path else [page for page in pages if "\nimport trundle\n" in page.read_text()]
-    counts = [check_page(page) for page in pages if page not in left_out]
+    importing = [] if module_path else [page for page in pages if "\nimport trundle\n" in page.read_text()]
+    counts = [check_page(page) for page in pages if page not in importing]
     print(f"{len(counts)} pages, {sum(counts)} commands, {failures} failures", end="")
-    print(f"; {len(left_out)} left out without the module of Python" if left_out else "")
+    print(f"; {left_out} blocks left out without what they take" if left_out else "", end="")
+    print(f"; {len(importing)} pages left out without the module of Python" if importing else "")
     sys.exit(failures > 0 or not sum(counts))
 
 
