@@ -7,7 +7,7 @@ own with `trundle` and `python3` on the path:
 - commands of `sh` blocks are run in order, and end well, or as `# exit code 3` behind them says;
 - a `text` block behind them is what they say. Words are compared, numbers to the digits that may depend on
   the processor, and a line of three points stands for any lines;
-- a picture in the page is one that its commands draw, under that name;
+- a picture in the page is one that its commands draw, under that name, with the same words and numbers at its axes;
 - a `console` block is for elsewhere and not run, nor is one in `modelica` or `matlab`;
 - a `sh` block that begins with `# takes PACKAGE` is run where that is installed, and left out, with what it says, elsewhere.
 
@@ -39,6 +39,7 @@ PACKAGES = {"libmujoco-dev": "/usr/include/mujoco/mujoco.h", "python3-sympy": "/
 PAGES = ["tutorial/*.md", "concepts.md", "cookbook.md", "glossary.md", "coming_from/*.md"]
 BLOCK = re.compile(r"(?P<above>[^\n]*)\n+```(?P<language>\w+)\n(?P<body>.*?)```", re.S)
 NUMBER = re.compile(r"[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?")
+LABEL = re.compile(r"<text[^>]*>([^<]*)")
 MEASURED = re.compile(r"((?:steps of \w+|derived in|runs in),?) [\d.e-]+ m?s(?:, [\d.e+]+ a second)?|: [\d.]+ [kM]B$")
 
 
@@ -134,15 +135,17 @@ def environment_of(folder):
 
 def check_picture(page, name, folder):
     """A picture is drawn by the page's commands: an SVG as it is, a report as the browser shows it."""
-    drawn = folder / (name if name.endswith(".svg") else name.replace(".webp", ".html"))
+    drawn, kept = folder / (name if name.endswith(".svg") else name.replace(".webp", ".html")), page.parent / "pictures" / name
     if drawn.suffix == ".html" and not has_page:
         return
     if not drawn.is_file():
         complain(page, f"shows {name}, but does not make {drawn.name}")
     elif pictures and drawn.suffix == ".svg":
-        shutil.copy(drawn, page.parent / "pictures" / name)
+        shutil.copy(drawn, kept)
     elif pictures:
-        subprocess.run(["node", root / "web/screenshot.mjs", drawn, page.parent / "pictures" / name], check=True)
+        subprocess.run(["node", root / "web/screenshot.mjs", drawn, kept], check=True)
+    elif drawn.suffix == ".svg" and LABEL.findall(drawn.read_text()) != LABEL.findall(kept.read_text()):
+        complain(page, f"draws another {name} than it shows: draw it anew")
 
 
 def check_page(page):
