@@ -8,7 +8,7 @@ THREADS := build/threads
 COVERAGE := build/coverage
 sources = $(shell git ls-files '*.c' '*.h')
 
-.PHONY: all python octave demo dist test test-kernels test-threads check sanitized build-sanitized coverage docs pictures gallery papers fmt lint bench bench-gpu table clean golden
+.PHONY: all python octave demo dist test test-kernels test-threads check soak sanitized build-sanitized coverage docs pictures gallery papers fmt lint bench bench-gpu table clean golden
 
 # What the page of reports is made from, where there is npm to fetch it; an archive brings the page.
 PAGE := web/node_modules/.package-lock.json
@@ -103,6 +103,14 @@ check: lint
 	$(MAKE) test FUZZ_SECONDS=$(or $(FUZZ_SECONDS),300) LEFT_OUT="-LE none"
 	$(MAKE) test-kernels
 	$(MAKE) test-threads
+
+# An hour on two processors: fuzzing, random mechanisms against multipliers, long runs. SOAK has
+# options of tools/soak.
+soak:
+	tools/setup test
+	$(MAKE) all
+	$(MAKE) build-sanitized
+	tools/soak $(SOAK) build $(SANITIZED)
 
 # What is generated from the code.
 docs: all
