@@ -409,6 +409,132 @@ static void spreads_the_weave_as_its_slope_says(void **state)
     free_found(&f);
 }
 
+// What the bicycle's parameters are that vary, in the names of the model
+static const char *const of_bicycle[] = {"m0", "y0", "x0", "c", "w", "theta"};
+enum { VARIED = sizeof of_bicycle / sizeof *of_bicycle };
+
+typedef struct Linear {
+    double complex M[4], C1[4], K0[4], K2[4];
+} Linear;
+
+// Appendix A of Meijaard et al. (2007), with their names and axes: x forward, z down
+static Linear published(const double complex p[VARIED])
+{
+    const double m_R = 2, r_R = 0.3, I_Rxx = 0.0603, I_Ryy = 0.12, m_F = 3, r_F = 0.35;
+    const double I_Fxx = 0.1405, I_Fyy = 0.28, I_Bxx = 9.2, I_Bxz = 2.4, I_Bzz = 2.8, m_H = 4;
+    const double x_H = 0.9, z_H = -0.7, I_Hxx = 0.05892, I_Hxz = -0.00756, I_Hzz = 0.00708;
+    const double complex m_B = p[0], x_B = p[1], z_B = -(r_R + p[2]), c = p[3], w = p[4];
+    const double complex cosine = ccos(p[5]), sine = csin(p[5]), m_T = m_R + m_B + m_H + m_F;
+    const double complex x_T = (x_B * m_B + x_H * m_H + w * m_F) / m_T;
+    const double complex z_T = (-r_R * m_R + z_B * m_B + z_H * m_H - r_F * m_F) / m_T;
+    const double complex I_Txx = I_Rxx + I_Bxx + I_Hxx + I_Fxx + m_R * r_R * r_R + m_B * z_B * z_B +
+                                 m_H * z_H * z_H + m_F * r_F * r_F;
+    const double complex I_Txz = I_Bxz + I_Hxz - m_B * x_B * z_B - m_H * x_H * z_H + m_F * w * r_F;
+    const double complex I_Tzz =
+        I_Rxx + I_Bzz + I_Hzz + I_Fxx + m_B * x_B * x_B + m_H * x_H * x_H + m_F * w * w;
+    const double m_A = m_H + m_F, z_A = (z_H * m_H - r_F * m_F) / m_A, H = z_H - z_A, F = r_F + z_A;
+    const double complex x_A = (x_H * m_H + w * m_F) / m_A;
+    const double I_Axx = I_Hxx + I_Fxx + m_H * H * H + m_F * F * F;
+    const double complex I_Axz = I_Hxz - m_H * (x_H - x_A) * H + m_F * (w - x_A) * F;
+    const double complex I_Azz =
+        I_Hzz + I_Fxx + m_H * (x_H - x_A) * (x_H - x_A) + m_F * (w - x_A) * (w - x_A);
+    const double complex u_A = (x_A - w - c) * cosine - z_A * sine;
+    const double complex I_All =
+        m_A * u_A * u_A + I_Axx * sine * sine + 2 * I_Axz * sine * cosine + I_Azz * cosine * cosine;
+    const double complex I_Alx = -m_A * u_A * z_A + I_Axx * sine + I_Axz * cosine;
+    const double complex I_Alz = m_A * u_A * x_A + I_Axz * sine + I_Azz * cosine;
+    const double complex mu = c / w * cosine, S_A = m_A * u_A + mu * m_T * x_T;
+    const double S_R = I_Ryy / r_R, S_F = I_Fyy / r_F, S_T = S_R + S_F;
+    const double complex M_pd = I_Alx + mu * I_Txz, gyro = mu * S_T + S_F * cosine;
+    return (Linear){.M = {I_Txx, M_pd, M_pd, I_All + 2 * mu * I_Alz + mu * mu * I_Tzz},
+                    .C1 = {0, gyro + I_Txz / w * cosine - mu * m_T * z_T, -gyro,
+                           I_Alz / w * cosine + mu * (S_A + I_Tzz / w * cosine)},
+                    .K0 = {m_T * z_T, -S_A, -S_A, -S_A * sine},
+                    .K2 = {0, (S_T - m_T * z_T) / w * cosine, 0, (S_A + S_F * sine) / w * cosine}};
+}
+
+// Zero where a_4 s^4 + ... + a_0 has a root on the imaginary axis, s^2 = -a_1/a_3: Routh
+static double complex hurwitz(double complex v, const double complex p[VARIED])
+{
+    const Linear b = published(p);
+    const double complex *M = b.M, *C = b.C1;
+    double complex K[4];
+    for (int i = 0; i < 4; i++) K[i] = 9.81 * b.K0[i] + v * v * b.K2[i];
+    const double complex a_4 = M[0] * M[3] - M[1] * M[2], a_0 = K[0] * K[3] - K[1] * K[2];
+    const double complex a_3 = v * (M[0] * C[3] + M[3] * C[0] - M[1] * C[2] - M[2] * C[1]);
+    const double complex a_2 =
+        M[0] * K[3] + M[3] * K[0] - M[1] * K[2] - M[2] * K[1] + v * v * (C[0] * C[3] - C[1] * C[2]);
+    const double complex a_1 = v * (C[0] * K[3] + C[3] * K[0] - C[1] * K[2] - C[2] * K[1]);
+    const double complex square = a_1 / a_3;
+    return a_4 * square * square - a_2 * square + a_0;
+}
+
+// By steps along the imaginary axis, which are exact to rounding
+static double weave_speed(const double *p, double *slopes)
+{
+    static const double h = 1e-30;
+    const double complex ih = CMPLX(0, h);
+    double complex q[VARIED];
+    double v = 4.3;
+    for (int i = 0; i < VARIED; i++) q[i] = p[i];
+    for (int i = 0; i < 20; i++) v -= creal(hurwitz(v, q)) / (cimag(hurwitz(v + ih, q)) / h);
+    const double by_v = cimag(hurwitz(v + ih, q));
+    for (int k = 0; k < VARIED; k++) {
+        q[k] += ih;
+        slopes[k] = -cimag(hurwitz(v, q)) / by_v;
+        q[k] = p[k];
+    }
+    return v;
+}
+
+static void write_table(const char *path, const Found *f, double speed)
+{
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    for (int k = 0; k < VARIED; k++) fprintf(file, "%s,", of_bicycle[k]);
+    fprintf(file, "speed0\n");
+    for (size_t i = 0; i < f->runs; i++) {
+        for (int k = 0; k < VARIED; k++) fprintf(file, "%.17g,", value(f, i, of_bicycle[k]));
+        fprintf(file, "%.17g\n", speed);
+    }
+    assert_int_equal(fclose(file), 0);
+}
+
+// The speed from which on the weave decays, of bicycles whose parameters are normal: drawn at a
+// speed below it, and as a table at one above; what it is between them, on a straight line, spreads
+// as its exact slopes by the parameters say, (sum (slope sd)^2)^1/2.
+static void spreads_the_weave_speed_as_its_slopes_say(void **state)
+{
+    (void)state;
+    static const double mean[] = {85, 0.3, 0.6, 0.08, 1.02, M_PI / 10}, apart = 4e-4;
+    static const double sd[] = {1e-2, 2e-5, 4e-5, 1e-5, 3e-5, 2e-5};
+    static const char *const vary[] = {"m0~normal(85, 1e-2)",   "y0~normal(0.3, 2e-5)",
+                                       "x0~normal(0.6, 4e-5)",  "c~normal(0.08, 1e-5)",
+                                       "w~normal(1.02, 3e-5)",  "theta~normal(pi/10, 2e-5)",
+                                       "speed0=4.2921825363411"};
+    double slopes[VARIED], square = 0, expected = 0;
+    const double speed = weave_speed(mean, slopes), below = 4.2921825363411;
+    assert_close(speed, 4.29238253634111, 1e-10);
+    for (int k = 0; k < VARIED; k++) expected += pow(slopes[k] * sd[k], 2);
+    tr_sweep_options o = tr_sweep_defaults();
+    o.vary = vary, o.vary_count = VARIED + 1, o.samples = 40, o.what = "linearise";
+    o.keep = "growth=final(if(abs(im1) > 1, re1, re2))";
+    Found f = sweep(bicycle_file, "straight", &o);
+    o.vary_count = o.samples = 0, o.table = in_folder("faster.csv");
+    write_table(o.table, &f, below + apart);
+    Found faster = sweep(bicycle_file, "straight", &o);
+    const size_t at = place_of(&f, "growth");
+    for (size_t i = 0; i < f.runs; i++) {
+        double *growth = &f.values[i * f.columns + at];
+        *growth = below + apart * *growth / (*growth - value(&faster, i, "growth"));
+        square += pow(*growth - speed, 2);
+    }
+    assert_first_order(&f, "growth", speed, of_bicycle, mean, slopes, VARIED, 1e-3);
+    assert_below(fabs(sqrt(square / (double)f.runs / expected) - 1), 0.05); // of 40 strata
+    free_found(&f);
+    free_found(&faster);
+}
+
 // Runs spread as sensitivities say that tr_simulate integrates along.
 static void spreads_runs_as_sensitivities_say(void **state)
 {
@@ -538,6 +664,7 @@ int main(void)
         cmocka_unit_test(ends_where_a_sink_ends_it),
         cmocka_unit_test(keeps_failures_as_rows),
         cmocka_unit_test(spreads_the_weave_as_its_slope_says),
+        cmocka_unit_test(spreads_the_weave_speed_as_its_slopes_say),
         cmocka_unit_test(spreads_runs_as_sensitivities_say),
         cmocka_unit_test(merges_shards_into_one),
         cmocka_unit_test(refuses_with_words),
