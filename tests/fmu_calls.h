@@ -18,7 +18,8 @@ typedef struct Unit {
     Fmi2 two;
     Fmi3 three;
     char *description, *token;
-    void *c; // the instance
+    const char *resources; // as instances are told; NULL: there are none
+    void *c;               // the instance
 } Unit;
 
 // ---- making and loading --------------------------------------------------------------------
@@ -135,12 +136,12 @@ static inline void *instance_of(Unit *unit, bool simulates)
     static const fmi2CallbackFunctions callbacks = {.logger = log_two};
     if (unit->version == 2)
         return unit->two.Instantiate("one", simulates ? fmi2CoSimulation : fmi2ModelExchange,
-                                     unit->token, NULL, &callbacks, 0, 0);
+                                     unit->token, unit->resources, &callbacks, 0, 0);
     if (!simulates)
-        return unit->three.InstantiateModelExchange("one", unit->token, NULL, false, false, NULL,
-                                                    log_three);
-    return unit->three.InstantiateCoSimulation("one", unit->token, NULL, false, false, false, false,
-                                               NULL, 0, NULL, log_three, NULL);
+        return unit->three.InstantiateModelExchange("one", unit->token, unit->resources, false,
+                                                    false, NULL, log_three);
+    return unit->three.InstantiateCoSimulation("one", unit->token, unit->resources, false, false,
+                                               false, false, NULL, 0, NULL, log_three, NULL);
 }
 
 static inline void instantiate(Unit *unit, bool simulates)

@@ -327,6 +327,90 @@ static void test_archives(void **state)
     tr_system_free(system);
 }
 
+// ---- large tables --------------------------------------------------------------------------
+
+enum { POINTS = 50000 };
+
+static tr_system *system_with_table(void)
+{
+    static const char text[] =
+        "trundle: 1\n"
+        "tables: {v: {file: table.csv, x: t, value: v, degree: 1}}\n"
+        "bodies: {b: {joint: {type: prismatic, axis: '1, 0, 0', coordinate: q}, mass: 1}}\n"
+        "roles: {q: {torque: v(t)}}\n";
+    FILE *file = fopen(in_folder("table.csv"), "w");
+    fprintf(file, "t,v\n");
+    for (int k = 0; k < POINTS; k++) fprintf(file, "%g,%d\n", k / 8.0, k % 7);
+    fclose(file);
+    write_text(in_folder("table.yaml"), text);
+    tr_error err = {0};
+    tr_model *model = tr_model_read(in_folder("table.yaml"), &err);
+    tr_system *system = tr_derive(model, NULL, &err);
+    if (!system) fail_msg("%s", err.text);
+    tr_model_free(model);
+    return system;
+}
+
+// The folder of resources as an importer tells it: a URI or a path
+static const char *told_folder(int version, const char *host)
+{
+    static char text[700];
+    char *at = text;
+    if (version == 3) return snprintf(text, sizeof text, "%s/", folder), text;
+    at += sprintf(at, "file:%s", host);
+    for (const char *c = folder; *c; c++) // all may be written as a number
+        at += *c == '_' ? sprintf(at, "%%5%c", at - text > 40 ? 'f' : 'F') : sprintf(at, "%c", *c);
+    return text;
+}
+
+// Tables above 1 MB are a file beside the code: the numbers are those of a run.
+static void check_tables(const tr_system *system, int version)
+{
+    Unit unit = unit_of(system, version);
+    size_t length = 0;
+    char *bytes = text_in_fmu(in_folder("m.fmu"), "resources/tables.bin", &length);
+    assert_non_null(bytes);
+    assert_int_equal(length, (POINTS + 2 * (POINTS - 1)) * sizeof(double));
+    assert_null(instance_of(&unit, true)); // nobody says where they are
+    assert_non_null(strstr(last_words, "resources/tables.bin"));
+    unit.resources = told_folder(version, "//");
+    assert_null(instance_of(&unit, true)); // they are not there
+    bytes[length / 2] ^= 1;
+    write_bytes(in_folder("tables.bin"), bytes, length);
+    assert_null(instance_of(&unit, true)); // others
+    bytes[length / 2] ^= 1;
+    write_bytes(in_folder("tables.bin"), bytes, length - 8);
+    assert_null(instance_of(&unit, true)); // too few
+    write_bytes(in_folder("tables.bin"), bytes, length);
+    unit.resources = told_folder(version, version == 2 ? "//localhost" : "");
+    begin(&unit, true);
+    Unit other = unit;
+    other.resources = NULL; // the library has them now
+    begin(&other, true);
+    for (int k = 0; k < 80; k++) {
+        const double t = (k + 1) / 10.0, at = 8 * t - floor(8 * t), piece = floor(8 * t);
+        GOOD(step(&unit, k / 10.0, 0.1));
+        assert_close(get(&unit, "tau.q"), (1 - at) * fmod(piece, 7) + at * fmod(piece + 1, 7),
+                     1e-9);
+    }
+    GOOD(step(&other, 0, 8));
+    assert_close(get(&other, "q"), get(&unit, "q"), 1e-9);
+    free_instance(&unit), free_instance(&other);
+    unlink(in_folder("tables.bin"));
+    free(bytes);
+    unload_fmu(&unit);
+}
+
+static void test_tables(void **state)
+{
+    (void)state;
+    tr_system *system = system_with_table();
+    for (int version = 2; version <= 3; version++) check_tables(system, version);
+    tr_system_free(system);
+}
+
+// ---- sources -------------------------------------------------------------------------------
+
 // Built by an importer, with a prefix, without a warning
 static void test_sources(void **state)
 {
@@ -368,7 +452,7 @@ int main(void)
         cmocka_unit_test(test_derivatives), cmocka_unit_test(test_saved_states),
         cmocka_unit_test(test_threads),     cmocka_unit_test(test_values),
         cmocka_unit_test(test_wrong_calls), cmocka_unit_test(test_archives),
-        cmocka_unit_test(test_sources),
+        cmocka_unit_test(test_sources),     cmocka_unit_test(test_tables),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

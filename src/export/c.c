@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_TABLES = 1 << 20, OPERATIONS_OF_A_PART = 500 };
+enum { OPERATIONS_OF_A_PART = 500 };
 
 #define CALL1(op, f)    [op] = {f "(%a)", LEVEL_ATOM, {0}}
 #define CALL2(op, f)    [op] = {f "(%a, %b)", LEVEL_ATOM, {0}}
@@ -234,8 +234,7 @@ void tr_c_integers(Buffer *out, const char *head, const uint32_t *at, uint32_t c
     tr_buffer_print(out, "%s};\n", count ? "\n" : "0");
 }
 
-static void write_reals(const Printer *p, Buffer *out, const char *head, const double *at,
-                        size_t count)
+void tr_c_reals(const Printer *p, Buffer *out, const char *head, const double *at, size_t count)
 {
     tr_buffer_print(out, "static const %s %s[] = {", p->real, head);
     for (size_t k = 0; k < count; k++) {
@@ -287,78 +286,6 @@ static void write_elementary(const Printer *p, Buffer *out)
                             p->real, extremes[2 * (op - OP_MIN)], p->real, p->real,
                             extremes[2 * (op - OP_MIN) + 1]);
     if (used[OP_RAISE]) tr_c_fill_in(p, out, tr_embedded_c_raise(), NULL);
-}
-
-// ---- tables --------------------------------------------------------------------------------
-
-static size_t table_size(const Table *table)
-{
-    const TableAxis *ax = &table->axis[0], *ay = &table->axis[1];
-    return table_is_plane(table) ? (size_t)ax->count * ay->count
-                                 : (size_t)ax->pieces * (ax->degree + 1);
-}
-
-bool tr_tables_are_small(const Export *code, tr_error *err)
-{
-    size_t numbers = 0;
-    for (uint32_t k = 0; k < code->flat.table_count; k++) {
-        const Table *table = code->flat.tables[k];
-        numbers += table_size(table);
-        for (int i = 0; i < 2; i++) {
-            const TableAxis *axis = &table->axis[i];
-            const size_t d = table_is_plane(table) ? axis->degree + 1u : 0;
-            if (axis->count > 1) numbers += axis->count + axis->pieces * d * d;
-        }
-    }
-    if (numbers * sizeof(double) <= MOST_TABLES) return true;
-    tr_fail(err, TR_USAGE, (Place){0},
-            "tables of this model take %.1f MB: generated code has at most 1 MB of them",
-            (double)numbers * sizeof(double) / 1e6);
-    return false;
-}
-
-static void write_tables(const Printer *p, Buffer *out)
-{
-    const Flat *flat = &p->code->flat;
-    char head[60];
-    if (!flat->table_count) return;
-    tr_c_fill_in(p, out, tr_embedded_c_table(), NULL);
-    for (uint32_t k = 0; k < flat->table_count; k++) {
-        const Table *table = flat->tables[k];
-        for (int i = 0; i < 2; i++) {
-            const TableAxis *axis = &table->axis[i];
-            if (axis->count < 2) continue;
-            snprintf(head, sizeof head, "table_%u_knots_%d", k, i);
-            write_reals(p, out, head, axis->knot, axis->count);
-            if (!table_is_plane(table)) continue;
-            snprintf(head, sizeof head, "table_%u_bases_%d", k, i);
-            write_reals(p, out, head, axis->bases,
-                        (size_t)axis->pieces * (axis->degree + 1) * (axis->degree + 1));
-        }
-        snprintf(head, sizeof head, "table_%u_numbers", k);
-        write_reals(p, out, head, table->coefficient, table_size(table));
-    }
-    tr_buffer_print(out, "static const table tables[] = {\n");
-    for (uint32_t k = 0; k < flat->table_count; k++) {
-        const Table *table = flat->tables[k];
-        tr_buffer_print(out, "    {{");
-        for (int i = 0; i < 2; i++) {
-            const TableAxis *axis = &table->axis[i];
-            const bool there = axis->count > 1, plane = table_is_plane(table);
-            tr_buffer_print(out, "%s{", i ? ", " : "");
-            if (there)
-                tr_buffer_print(out, "table_%u_knots_%d, ", k, i);
-            else
-                tr_buffer_print(out, "0, ");
-            if (there && plane)
-                tr_buffer_print(out, "table_%u_bases_%d, ", k, i);
-            else
-                tr_buffer_print(out, "0, ");
-            tr_buffer_print(out, "%u, %u, %u}", axis->count, axis->pieces, axis->degree);
-        }
-        tr_buffer_print(out, "}, table_%u_numbers, %d},\n", k, table->hold);
-    }
-    tr_buffer_print(out, "};\n\n");
 }
 
 // ---- names ---------------------------------------------------------------------------------
@@ -569,8 +496,8 @@ static void write_guesses(Printer *p)
     for (uint32_t k = 0; k < code->x.count; k++)
         if (code->x.at[k].input != NO_INPUT)
             guess[k] = code->system->inputs[code->x.at[k].input].value;
-    write_reals(p, &p->body, "first_guess", guess, code->x.count);
-    write_reals(p, &p->body, "first_state", code->start, code->x.count);
+    tr_c_reals(p, &p->body, "first_guess", guess, code->x.count);
+    tr_c_reals(p, &p->body, "first_state", code->start, code->x.count);
     free(guess);
     tr_buffer_print(&p->body, "\n");
     tr_c_function(p, PART_START, "start_guess", "guess", false, &code->x);
@@ -759,7 +686,7 @@ static void write_source(const Printer *p, Buffer *out)
     }
     tr_buffer_print(out, "\n/* ---- elementary functions ---- */\n\n");
     write_elementary(p, out);
-    write_tables(p, out);
+    tr_c_tables(p, out);
     tr_buffer_print(out, "/* ---- the model ---- */\n\n");
     tr_buffer_add(out, p->body.at ? p->body.at : "", p->body.length);
     out->failed = out->failed || p->body.failed;
@@ -770,7 +697,7 @@ bool tr_write_c(Export *code, Buffer *header, Buffer *source, tr_error *err)
     Printer p = {.code = code,
                  .tongue = tongue_of(code),
                  .real = code->options.is_single ? "float" : "double"};
-    if (!tr_tables_are_small(code, err)) return false;
+    if (!tr_tables_are_apart(code) && !tr_tables_are_small(code, err)) return false;
     write_functions(&p);
     write_header(&p, header);
     write_source(&p, source);

@@ -26,6 +26,9 @@ void tr_c_function(Printer *p, CodePart part, const char *name, const char *arra
 // A text with marks for names, numbers and functions of the C library, and more
 void tr_c_fill_in(const Printer *p, Buffer *out, Text text, const Mark *more);
 void tr_c_integers(Buffer *out, const char *head, const uint32_t *at, uint32_t count);
+void tr_c_reals(const Printer *p, Buffer *out, const char *head, const double *at, size_t count);
+// Tables, where there are any, and what evaluates them
+void tr_c_tables(const Printer *p, Buffer *out);
 // Units and positions back onto their constraints, where there are any
 void tr_c_projection(Printer *p);
 

@@ -236,11 +236,15 @@ static bool pack(Fmu *fmu, const Folder *sources, Buffer *out, tr_error *err)
     char binary[120], folder[80];
     size_t length = 0;
     char *library = NULL;
-    Buffer description = {0};
+    Buffer description = {0}, tables = {0};
     Archive *archive = calloc(1, sizeof *archive);
     if (!archive) return tr_fail_memory(err), false;
     tr_fmu_xml(fmu, &description);
     put_in(archive, "", "modelDescription.xml", description.at, description.length);
+    if (tr_tables_are_apart(fmu->code)) {
+        tr_tables_apart(fmu->code, &tables);
+        put_in(archive, "resources/", "tables.bin", tables.at, tables.length);
+    }
     for (uint32_t k = 0; k < sources->count; k++)
         put_in(archive, "sources/", sources->files[k].name, sources->files[k].text.at,
                sources->files[k].text.length);
@@ -250,9 +254,10 @@ static bool pack(Fmu *fmu, const Folder *sources, Buffer *out, tr_error *err)
         snprintf(binary, sizeof binary, "%s.so", fmu->code->options.name);
         if (library) put_in(archive, folder, binary, library, length);
     }
-    if (description.failed) tr_fail_memory(err);
+    if (description.failed || tables.failed) tr_fail_memory(err);
     tr_zip_pack(out, archive->files, archive->count, err);
     tr_buffer_free(&description);
+    tr_buffer_free(&tables);
     free(archive);
     free(library);
     return !has_failed(err);

@@ -28,6 +28,9 @@ void tr_fill_in(Buffer *out, Text text, const Mark *marks);
 
 // Whether tables are few enough for constants; else words.
 bool tr_tables_are_small(const Export *code, tr_error *err);
+// Whether those of an FMU are so many that they are a file of its own, and what is in that
+bool tr_tables_are_apart(const Export *code);
+void tr_tables_apart(const Export *code, Buffer *out);
 // NAME.h and NAME.c, whose functions are called so
 bool tr_write_c(Export *code, Buffer *header, Buffer *source, tr_error *err);
 // In capitals
