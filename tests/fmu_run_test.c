@@ -239,8 +239,14 @@ static const char *sources_only(int version)
         "<SourceFileSet language=\"C11\"><SourceFile name=\"ball.c\"/>"
         "<PreprocessorDefinition name=\"FMI_3\"/><PreprocessorDefinition name=\"_GNU_SOURCE\"/>"
         "</SourceFileSet></BuildConfiguration></fmiBuildDescription>";
+    // names begin with that of the model, but where it becomes a library of its own
+    static const char *const front[] = {"#ifndef FMI2_OVERRIDE_FUNCTION_PREFIX\n#define "
+                                        "fmi2GetVersion ball_fmi2GetVersion\n#endif\n",
+                                        "#ifndef FMI3_OVERRIDE_FUNCTION_PREFIX\n#define "
+                                        "fmi3GetVersion ball_fmi3GetVersion\n#endif\n"};
     const char *path = in_folder("ball.fmu");
-    char *code = read_text(FMU_DIR "/ball.c"), *parts[3];
+    char *ball = read_text(FMU_DIR "/ball.c"), *code = NULL, *parts[3];
+    assert_true(asprintf(&code, "%s%s", front[version - 2], ball) > 0);
     char *xml = version == 3
                     ? ball_xml(3, NULL, NULL)
                     : ball_xml(2, "<ModelExchange modelIdentifier=\"ball\"/>",
@@ -255,7 +261,7 @@ static const char *sources_only(int version)
                        {"sources/buildDescription.xml", build, strlen(build)}};
     write_zip(path, files, version == 3 ? 6 : 5);
     for (int i = 0; i < 3; i++) free(parts[i]);
-    free(xml), free(code);
+    free(xml), free(code), free(ball);
     return path;
 }
 

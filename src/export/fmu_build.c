@@ -101,9 +101,17 @@ static bool run(char **words, int in, tr_error *err)
 
 static bool compile(const char *source, const char *library, tr_error *err)
 {
-    static const char *const options[] = {"-std=c99", "-O2",     "-ffp-contract=off",
-                                          "-fPIC",    "-shared", "-fvisibility=hidden",
-                                          "-s",       "-x",      "c"};
+    static const char *const options[] = {"-std=c99",
+                                          "-O2",
+                                          "-ffp-contract=off",
+                                          "-DFMI2_OVERRIDE_FUNCTION_PREFIX",
+                                          "-DFMI3_OVERRIDE_FUNCTION_PREFIX",
+                                          "-fPIC",
+                                          "-shared",
+                                          "-fvisibility=hidden",
+                                          "-s",
+                                          "-x",
+                                          "c"};
     char room[1000], *words[MOST_WORDS] = {0};
     size_t count = compiler(room, sizeof room, words);
     const size_t all = sizeof options / sizeof *options;

@@ -175,6 +175,7 @@ bool tr_fmu_build(const Fmu *fmu, const Interface *interface, Unpacked *in, tr_e
     add(&words, "%s", given && given[0] ? given : "cc");
     add(&words, "-shared"), add(&words, "-fPIC"), add(&words, "-O2"),
         add(&words, "-ffp-contract=off");
+    add(&words, "-DFMI%d_OVERRIDE_FUNCTION_PREFIX", fmu->description.version);
     add(&words, "-I%s/sources", folder);
     bool good = fmu->description.version == 2 ? add_listed(fmu, interface, folder, &words, err)
                                               : add_described(fmu, interface, folder, &words, err);
