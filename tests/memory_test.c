@@ -3,6 +3,7 @@
 // file is left half written, and the error says so. The linker sends the library's allocations
 // through the functions below. Those inside the libraries that it calls do not fail here: they are
 // not ours to check, and CVODE and ARKODE crash on some of theirs.
+#include "base/database.h"
 #include "base/file.h"
 #include "base/sha256.h"
 #include "base/text.h"
@@ -41,7 +42,8 @@ int __wrap_fsync(int fd)
     return 0;
 }
 
-static long calls, fail_at, living; // fail_at 0: never
+static _Atomic long calls, living; // also of threads
+static long fail_at;               // 0: never
 
 static bool fails_now(void)
 {
@@ -807,6 +809,63 @@ static bool batch_job(tr_error *err)
     return good;
 }
 
+// ---- many runs -----------------------------------------------------------------------------
+
+static const char swept_text[] =
+    "trundle: 1\n"
+    "parameters: {l: 0.5, c: 0.1}\n"
+    "bodies:\n"
+    "  bob: {joint: {type: revolute, axis: \"0, 1, 0\", coordinate: a, damping: c}, mass: 1, "
+    "com: \"0, 0, -l\"}\n"
+    "initial: {a: 1}\n";
+
+static tr_sweep_options small_sweep(const char *output)
+{
+    static const char *const vary[] = {"l=0.4:0.6:0.1", "c~normal(0.1, 0.01)", "initial.a=1, 2"};
+    tr_sweep_options o = tr_sweep_defaults();
+    o.vary = vary, o.vary_count = 3, o.samples = 2, o.seed = 3, o.jobs = 1;
+    o.end = 0.2, o.every = 0.1, o.step = 0.05, o.output = output;
+    o.keep = "final(a), low=time(a < 0), at(0.15, l*a)", o.stop = "a > 1.9";
+    return o;
+}
+
+static bool table_of_runs_job(tr_error *err)
+{
+    static const char *const tasks[] = {"simulate", "steady", "linearise"};
+    bool good = true;
+    tr_model *model = tr_model_parse(swept_text, err);
+    for (int i = 0; i < 3; i++) {
+        tr_sweep_options o = small_sweep("memory_sweep.csv");
+        o.what = tasks[i];
+        if (i) o.keep = NULL, o.stop = NULL, o.vary_count = 1, o.samples = 0;
+        good = tr_sweep(model, NULL, &o, NULL, err) && good;
+    }
+    tr_model_free(model);
+    return good;
+}
+
+// Two halves, which become one, which is drawn
+static bool databases_job(tr_error *err)
+{
+    static const char *const parts[] = {"memory_half_1.db", "memory_half_2.db"};
+    static const char *const all = "memory_all.db";
+    bool good = true;
+    tr_model *model = tr_model_parse(swept_text, err);
+    for (size_t i = 0; i < 2; i++) {
+        tr_sweep_options o = small_sweep(parts[i]);
+        remove(parts[i]);
+        o.method = "rk4", o.shard = i, o.shards = 2, o.record = 2;
+        good = tr_sweep(model, NULL, &o, NULL, err) && good;
+        good = tr_sweep(model, NULL, &o, NULL, err) && good; // there is nothing more to do
+    }
+    tr_model_free(model);
+    remove(all);
+    good = good && tr_sweep_merge(parts, 2, all, NULL, err);
+    tr_plot_options o = tr_plot_defaults();
+    o.runs = &all, o.run_count = 1, o.output = "memory_all.svg";
+    return good && tr_plot(&o, err);
+}
+
 // ---- bundled models, from the file to the rows ---------------------------------------------
 
 typedef struct Run {
@@ -996,7 +1055,8 @@ static void assert_nothing_unfinished(long n)
 
 static void fail_one(bool (*job)(tr_error *), long n, long total)
 {
-    fail_at = n, calls = 0, living = 0;
+    fail_at = n, calls = 0;
+    living = 0;
     tr_error err = {0};
     const bool good = job(&err);
     fail_at = 0;
@@ -1014,7 +1074,8 @@ static long wanted; // calls of each job that allocates much; 0: as many as the 
 static void sweep_some(bool (*job)(tr_error *), long most)
 {
     if (wanted && most != LONG_MAX) most = wanted;
-    fail_at = 0, calls = 0, living = 0;
+    fail_at = 0, calls = 0;
+    living = 0;
     tr_error fine = {0};
     const bool works = job(&fine);
     if (!works) fail_msg("the job fails by itself: %s", fine.text);
@@ -1111,6 +1172,21 @@ static void test_bounces(void **state) { (void)state, sweep(bounce_job); }
 static void test_implicit_steps(void **state) { (void)state, sweep(implicit_job); }
 static void test_jumps(void **state) { (void)state, sweep(jumps_job); }
 static void test_batch(void **state) { (void)state, sweep(batch_job); }
+static void test_sweeps(void **state)
+{
+    (void)state;
+    sweep(table_of_runs_job);
+    remove("memory_sweep.csv");
+    tr_error err = {0};
+    if (!tr_database_is_there(&err)) { // aloud
+        print_message("left out: %s\n", err.text);
+        return;
+    }
+    sweep(databases_job);
+    static const char *const files[] = {"memory_half_1.db", "memory_half_2.db", "memory_all.db",
+                                        "memory_all.svg"};
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) remove(files[i]);
+}
 static void test_lqr(void **state) { (void)state, sweep_some(lqr_job, SLOW_BUILD ? 15 : 50); }
 
 static void test_fit(void **state) { (void)state, sweep_some(fit_job, SLOW_BUILD ? 15 : 50); }
@@ -1145,6 +1221,7 @@ int main(int count, char **arguments)
         cmocka_unit_test(test_loops),    cmocka_unit_test(test_lqr),
         cmocka_unit_test(test_fit),      cmocka_unit_test(test_circle),
         cmocka_unit_test(test_runs),     cmocka_unit_test(test_fmus),
+        cmocka_unit_test(test_sweeps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
