@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Many runs of one model: which there are, what they give, and that nothing changes that.
 #include "linears.h"
-#include "runs.h"
+#include "program/kernel.h"
 #include "sweep/sample.h"
-#include "sweep/sweep.h"
+#include "sweeps.h"
 
 #include "sim/normal.h"
 
@@ -53,91 +53,6 @@ static void draws_latin_hypercubes(void **state)
     for (int i = 0; i < N; i++) assert_true(parts[0][i] == 1 && parts[1][i] == 1);
     assert_true(fabs(sum) / sqrt(squares[0] * squares[1]) < 0.12); // 4 deviations
     assert_close(squares[0] / N, 1.0 / 12, 1e-3);
-}
-
-// ---- a sweep, and what came of it -----------------------------------------------------------
-
-typedef struct Found {
-    size_t runs, columns, count;
-    const char *names[100];
-    double *values; // by run
-    char (*words)[200];
-    bool *is_stopped, *is_there;
-    double **rows; // of those that are recorded
-    size_t *row_count, row_columns, roll_at;
-} Found;
-
-static bool begin_found(void *owner, size_t runs, const char *const *names,
-                        const char *const *units, size_t count, tr_error *err)
-{
-    Found *f = owner;
-    (void)units, (void)err;
-    assert_true(count <= 100);
-    *f = (Found){.runs = runs, .columns = count};
-    for (size_t i = 0; i < count; i++) f->names[i] = strdup(names[i]);
-    f->values = calloc(runs * count, sizeof *f->values);
-    f->words = calloc(runs, sizeof *f->words);
-    f->is_stopped = calloc(runs, 1), f->is_there = calloc(runs, 1);
-    f->rows = calloc(runs, sizeof *f->rows), f->row_count = calloc(runs, sizeof *f->row_count);
-    return true;
-}
-
-static bool add_found(void *owner, const tr_sweep_run *run, tr_error *err)
-{
-    Found *f = owner;
-    (void)err;
-    assert_true(run->number < f->runs && !f->is_there[run->number]);
-    f->is_there[run->number] = true, f->count++;
-    f->is_stopped[run->number] = run->is_stopped;
-    memcpy(f->values + run->number * f->columns, run->values, f->columns * sizeof(double));
-    snprintf(f->words[run->number], 200, "%s", run->words);
-    assert_true((run->status != TR_OK) == (run->words[0] != 0));
-    if (!run->rows) return true;
-    const size_t bytes = run->row_count * run->row_columns * sizeof *run->rows;
-    f->rows[run->number] = malloc(bytes + 1), f->row_count[run->number] = run->row_count;
-    memcpy(f->rows[run->number], run->rows, bytes);
-    f->row_columns = run->row_columns;
-    for (size_t i = 0; i < run->row_columns; i++) {
-        if (strcmp(run->row_names[i], "roll") == 0) f->roll_at = i;
-        assert_non_null(run->row_units[i]);
-    }
-    return true;
-}
-
-static void free_found(Found *f)
-{
-    for (size_t i = 0; i < f->columns; i++) free((char *)f->names[i]);
-    for (size_t i = 0; i < f->runs; i++) free(f->rows[i]);
-    free(f->values), free(f->words), free(f->is_stopped), free(f->is_there);
-    free(f->rows), free(f->row_count);
-}
-
-static size_t place_of(const Found *f, const char *name)
-{
-    for (size_t i = 0; i < f->columns; i++)
-        if (strcmp(f->names[i], name) == 0) return i;
-    fail_msg("there is no column %s", name);
-    return 0;
-}
-
-static double value(const Found *f, size_t run, const char *name)
-{
-    return f->values[run * f->columns + place_of(f, name)];
-}
-
-static Found sweep(const char *model, const char *case_name, tr_sweep_options *o)
-{
-    Found f = {0};
-    tr_error err = {0};
-    const tr_sweep_sink sink = {begin_found, add_found, &f};
-    tr_model *m = tr_model_read(model, &err);
-    tr_derive_options how = tr_derive_defaults();
-    how.case_name = case_name;
-    o->sinks = &sink, o->sink_count = 1;
-    if (!tr_sweep(m, &how, o, NULL, &err)) fail_msg("%s", err.text);
-    tr_model_free(m);
-    assert_int_equal(f.count, f.runs);
-    return f;
 }
 
 static const char bicycle_file[] = MODELS_DIR "/bicycle.yaml";
@@ -256,7 +171,19 @@ static void keeps_what_runs_are(void **state)
 
 // ---- the same, whoever works ------------------------------------------------------------------
 
-static void gives_the_same_with_any_threads(void **state)
+// As on processors that have fewer lanes, or none
+static void assert_same_with_fewer_lanes(const Found *whole, tr_sweep_options *o)
+{
+    for (int machine = MACHINE_PLAIN; machine < MACHINE_AVX512; machine++) {
+        tr_limit_machine((Machine)machine);
+        Found f = sweep(bicycle_file, "free", o);
+        assert_memory_equal(f.values, whole->values, f.runs * f.columns * sizeof(double));
+        free_found(&f);
+    }
+    tr_limit_machine(MACHINE_AVX512);
+}
+
+static void gives_the_same_with_any_threads_and_lanes(void **state)
 {
     (void)state;
     static const char *const vary[] = {"m0~normal(80, 4)", "speed0=3, 4.5",
@@ -278,6 +205,7 @@ static void gives_the_same_with_any_threads(void **state)
         if (one.is_stopped[i]) assert_true(value(&one, i, "t") < 2);
     }
     assert_true(stopped > 10 && stopped < 290);
+    assert_same_with_fewer_lanes(&one, &o);
     free_found(&one);
     free_found(&three);
 }
@@ -659,7 +587,7 @@ int main(void)
         cmocka_unit_test(shuffles_every_number_to_a_place_of_its_own),
         cmocka_unit_test(draws_latin_hypercubes),
         cmocka_unit_test(keeps_what_runs_are),
-        cmocka_unit_test(gives_the_same_with_any_threads),
+        cmocka_unit_test(gives_the_same_with_any_threads_and_lanes),
         cmocka_unit_test(keeps_rows_of_some),
         cmocka_unit_test(ends_where_a_sink_ends_it),
         cmocka_unit_test(keeps_failures_as_rows),
