@@ -6,7 +6,7 @@ with, and runs of trundle. What is not installed is left out, with a word.
     export_languages_test.py TRUNDLE ROOT
 """
 import ctypes
-import importlib
+import importlib.util
 import pathlib
 import re
 import shutil
@@ -161,6 +161,22 @@ def check_trajectories(folder, name):
     if shutil.which("octave-cli"):
         near(trajectory(run("octave-cli", "-qf", f"{name}_demo.m", 0.5, cwd=folder))[:, columns], wanted, 1e-6,
              f"octave {name} trajectory")
+    check_pictures(folder, name)
+
+
+def check_pictures(folder, name):
+    """What demos have drawn, as far as something can draw."""
+    if importlib.util.find_spec("matplotlib"):
+        picture = folder / f"{name}.png"
+        check(picture.is_file() and picture.read_bytes().startswith(b"\x89PNG"), f"python {name} picture")
+    else:
+        print("Matplotlib is missing")
+    if shutil.which("octave-cli"):
+        if run("octave-cli", "-qf", "--eval", "disp(numel(available_graphics_toolkits()))").strip() == "0":
+            print("Octave has no toolkit that draws")
+        else:
+            picture = folder / f"{name}.svg"
+            check(picture.is_file() and "</svg>" in picture.read_text(), f"octave {name} picture")
 
 
 def check_sympy(folder, name):
@@ -314,6 +330,7 @@ def check_controlled(folder, name, shaky):
             for k in range(100):
                 c.call("step", 0.001 * k, ctypes.c_double(0.001), x, u, p, c.mode, c.w)
             near(np.array(lines[1].split(","), float)[1:], np.append(x, u), 1e-9, f"octave {name}")
+    check_pictures(folder, name)
 
 
 def check_lane_change(folder):

@@ -60,6 +60,7 @@
     X(octave_control, "export/octave_control.txt")           \
     X(octave_sampled_step, "export/octave_sampled_step.txt") \
     X(octave_sampled_demo, "export/octave_sampled_demo.txt") \
+    X(octave_picture, "export/octave_picture.txt")           \
     X(python_samples, "export/python_samples.txt")           \
     X(python_sampled_demo, "export/python_sampled_demo.txt") \
     X(casadi_head, "export/casadi_head.txt")                 \

@@ -553,6 +553,7 @@ bool tr_print_octave(Export *code, Folder *folder, tr_error *err)
         {"speeds", tr_embedded_octave_speeds(), true},
         {samples ? "one_step" : "step", tr_embedded_octave_step(), true},
         {"demo", samples ? tr_embedded_octave_sampled_demo() : tr_embedded_octave_demo(), true},
+        {"picture", tr_embedded_octave_picture(), true},
         {"table", tr_embedded_octave_table(), tables},
         {"step", tr_embedded_octave_sampled_step(), samples},
         {"sample", tr_embedded_octave_samples(), samples},
