@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every model in models/ as C: no warnings, the bits of programs at random states, and of a run
-// over a second.
+// Every model in models/ as C: no warnings of gcc and clang, as C++, too; the bits of programs at
+// random states, and of a run over a second.
 //
 // Names of models may be given; else the full check tries all, and others a few.
 #include "exports.h"
@@ -224,6 +224,7 @@ static void check_model(const char *name)
         tr_system_free(system);
         return;
     }
+    compile_by_all();
     Exported e = load_exported(in_folder("."), is_watched(name) ? "cc -std=c99 -O0 " STRICT WATCHED
                                                                 : "cc -std=c99 -O0 " STRICT);
     tr_plan *plan = tr_plan_new(system, &err);

@@ -5,13 +5,6 @@
 
 #define QUICK "cc -std=c99 -O0 -ffp-contract=off " STRICT
 
-static void compile_only(const char *compiler)
-{
-    char command[1000];
-    snprintf(command, sizeof command, "cd %s && %s -c -o m.o m.c", in_folder("."), compiler);
-    if (system(command) != 0) fail_msg("%s", command);
-}
-
 // ---- compilers -----------------------------------------------------------------------------
 
 static void test_compilers_are_silent(void **state)
@@ -21,10 +14,7 @@ static void test_compilers_are_silent(void **state)
     for (size_t i = 0; i < 2; i++) {
         tr_system *system = system_called(models[i], NULL);
         export_to(system, NULL, in_folder("."));
-        compile_only("gcc -std=c99 -O0 " STRICT);
-        compile_only("clang-14 -std=c99 -O0 " STRICT);
-        compile_only("g++ -x c++ -std=c++17 -O0 " STRICT);
-        compile_only("clang++-14 -x c++ -O0 " STRICT);
+        compile_by_all();
         tr_system_free(system);
     }
     tr_system *system = system_called("bicycle", NULL);
@@ -242,9 +232,7 @@ static void test_hostile_names(void **state)
     (void)state;
     tr_system *system = system_from(hostile);
     export_to(system, NULL, in_folder("."));
-    compile_only("gcc -std=c99 " STRICT);
-    compile_only("clang-14 -std=c99 " STRICT);
-    compile_only("g++ -x c++ -std=c++17 " STRICT);
+    compile_by_all();
     Exported e = load_exported(in_folder("."), QUICK);
     for (size_t k = 0; k < e.np; k++) assert_true(isfinite(e.p_name[k].value));
     assert_string_equal(e.p_name[0].name, "int");
@@ -300,8 +288,8 @@ static void test_refusals(void **state)
     tr_export_fill(&how, sizeof how);
     check_refused(&how, "the folder that code is to be written into is missing");
     how.folder = in_folder("."), how.language = "cobol";
-    check_refused(
-        &how, "there is no language 'cobol'; there are 'c', 'octave', 'python', 'casadi', 'fmu', 'sympy', 'ptx'");
+    check_refused(&how, "there is no language 'cobol'; there are 'c', 'octave', 'python', "
+                        "'casadi', 'fmu', 'sympy', 'ptx'");
     how = tr_export_defaults();
     how.folder = in_folder("."), how.fix = "m,tillt";
     check_refused(&how, "there is no parameter 'tillt'; did you mean 'tilt'?");

@@ -257,6 +257,7 @@ static void check_model(const char *name)
         tr_system_free(system);
         return;
     }
+    compile_by_all();
     Exported e = load_exported(in_folder("."), TRAPPING);
     tr_plan *plan = tr_plan_new(system, &err);
     Flow *flow = tr_flow_new(plan, NULL, &err);
@@ -358,13 +359,6 @@ static void test_own_integrator(void **state)
 
 // ---- what it is made of ----------------------------------------------------------------------
 
-static void compile_only(const char *compiler)
-{
-    char command[1000];
-    snprintf(command, sizeof command, "cd %s && %s -c -o m.o m.c", in_folder("."), compiler);
-    if (system(command) != 0) fail_msg("%s", command);
-}
-
 static void test_compilers(void **state)
 {
     (void)state;
@@ -373,10 +367,7 @@ static void test_compilers(void **state)
         tr_error err = {0};
         tr_system *model = system_called(models[i], NULL);
         export_unreduced(model, &err);
-        compile_only("gcc -std=c99 -O1 " STRICT);
-        compile_only("clang-14 -std=c99 -O0 " STRICT);
-        compile_only("g++ -x c++ -std=c++17 -O0 " STRICT);
-        compile_only("clang++-14 -x c++ -O0 " STRICT);
+        compile_only("gcc -std=c99 -O1 " STRICT); // sees more than without -O1
         tr_system_free(model);
     }
     char command[600]; // of the C library no more than compilers take by themselves; no variables

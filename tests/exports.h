@@ -81,6 +81,23 @@ static inline double *room_for(size_t count) { return calloc(count + 1, sizeof(d
 // C's own, where a model is called so, too
 static inline int system_call(const char *command) { return system(command); }
 
+// m.c in the test's folder
+static inline void compile_only(const char *compiler)
+{
+    char command[1000];
+    snprintf(command, sizeof command, "cd %s && %s -c -o m.o m.c", in_folder("."), compiler);
+    if (system(command) != 0) fail_msg("%s", command);
+}
+
+// By all compilers, as C and as C++, without a word
+static inline void compile_by_all(void)
+{
+    compile_only("gcc -std=c99 -fsyntax-only " STRICT);
+    compile_only("clang-14 -std=c99 -fsyntax-only " STRICT);
+    compile_only("g++ -x c++ -std=c++17 -fsyntax-only " STRICT);
+    compile_only("clang++-14 -x c++ -fsyntax-only " STRICT);
+}
+
 // Compiled with these flags and loaded
 static inline Exported load_exported(const char *where, const char *compile)
 {
