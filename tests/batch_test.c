@@ -109,6 +109,44 @@ static void advance_both(Pair *p, double until)
     for (size_t i = 0; i < p->count; i++) compare_row(p, i);
 }
 
+static void assert_usage(tr_error *err, const char *words)
+{
+    assert_int_equal(err->status, TR_USAGE);
+    if (!strstr(err->text, words)) fail_msg("'%s' does not say '%s'", err->text, words);
+    *err = (tr_error){0};
+}
+
+// Each becomes what the one before it is, in the batch by a snapshot of the run and the other way.
+static void move_on(Pair *p)
+{
+    tr_error err = {0};
+    const size_t n = p->count;
+    size_t bytes = 0;
+    for (size_t i = 0; i < n && !bytes; i++) bytes = tr_run_save(p->runs[i], NULL, 0, NULL);
+    uint8_t *memory = calloc(2 * n * bytes + 1, 1); // zero where one has failed
+    for (size_t i = 0; i < n; i++) {
+        uint8_t *own = memory + 2 * i * bytes, *of_batch = own + bytes;
+        if (tr_run_failed(p->runs[i], NULL)) continue;
+        assert_int_equal(tr_run_save(p->runs[i], own, bytes, &err), bytes);
+        assert_int_equal(tr_batch_save(p->batch, i, NULL, 0, &err), bytes);
+        assert_int_equal(tr_batch_save(p->batch, i, of_batch, bytes, &err), bytes);
+        insist(&err);
+    }
+    for (size_t i = 0, j = 1 % n; i < n; i++, j = (j + 1) % n) {
+        const uint8_t *own = memory + 2 * i * bytes, *of_batch = own + bytes;
+        if (!own[0]) {
+            reset_both(p, j);
+            continue;
+        }
+        const bool good = tr_batch_restore(p->batch, j, own, bytes, &err);
+        insist(&err);
+        assert_true(good);
+        assert_true(tr_run_restore(p->runs[j], of_batch, bytes, &err));
+        compare_row(p, j);
+    }
+    free(memory);
+}
+
 // ---- all models ----------------------------------------------------------------------------
 
 // Runs whose numbers of the start and parameters differ by a little, and by a lot
@@ -146,6 +184,8 @@ static void check_case(const char *name, const char *case_name, const char *meth
     change_inputs(&p);
     advance_both(&p, 150.3 * step);
     reset_both(&p, count / 2);
+    advance_both(&p, 220 * step);
+    move_on(&p);
     advance_both(&p, 300 * step);
     part(&p);
 }
@@ -448,11 +488,19 @@ static void test_failure(void **state)
     assert_non_null(strstr(err.text, "no longer finite"));
     assert_null(tr_batch_row(p.batch, 4));
     assert_int_equal(tr_batch_status(p.batch, 3, NULL), TR_OK);
+    err = (tr_error){0};
+    assert_int_equal(tr_batch_save(p.batch, 4, NULL, 0, &err), 0);
+    assert_usage(&err, "failed has nothing to save");
     advance_both(&p, 0.6);
     set_both(&p, 4, "push", 2); // whatever it is
     set_both(&p, 4, "limit", 3);
     reset_both(&p, 4);
     advance_both(&p, 1.1);
+    set_both(&p, 7, "limit", 0.3);
+    reset_both(&p, 7);
+    advance_both(&p, 1.5);
+    move_on(&p); // the seventh goes on as the sixth
+    advance_both(&p, 1.9);
     part(&p);
 }
 
@@ -472,13 +520,6 @@ static void test_options(void **state)
 }
 
 // ---- asking for it -------------------------------------------------------------------------
-
-static void assert_usage(tr_error *err, const char *words)
-{
-    assert_int_equal(err->status, TR_USAGE);
-    if (!strstr(err->text, words)) fail_msg("'%s' does not say '%s'", err->text, words);
-    *err = (tr_error){0};
-}
 
 static void test_usage(void **state)
 {
@@ -510,6 +551,18 @@ static void test_usage(void **state)
     assert_false(tr_batch_reset(batch, 4, &err));
     assert_usage(&err, "there is no run 4");
     assert_null(tr_batch_row(batch, 3));
+    const size_t bytes = tr_batch_save(batch, 2, NULL, 0, &err);
+    uint8_t *memory = calloc(bytes, 1);
+    assert_int_equal(tr_batch_save(batch, 3, memory, bytes, &err), 0);
+    assert_usage(&err, "there is no run 3");
+    assert_int_equal(tr_batch_save(batch, 2, memory, bytes - 1, &err), 0);
+    assert_usage(&err, "takes");
+    assert_false(tr_batch_restore(batch, 2, memory, bytes, &err));
+    assert_usage(&err, "no snapshot");
+    assert_int_equal(tr_batch_save(batch, 2, memory, bytes, &err), bytes);
+    assert_false(tr_batch_restore(batch, 3, memory, bytes, &err));
+    assert_usage(&err, "there is no run 3");
+    free(memory);
     assert_int_equal(tr_batch_status(batch, 3, &err), TR_USAGE);
     assert_usage(&err, "there is no run 3");
     assert_true(tr_batch_advance(batch, 0.1, &err));

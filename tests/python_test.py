@@ -93,6 +93,16 @@ class Models(unittest.TestCase):
         for other in copy.copy(m), copy.deepcopy(m), pickle.loads(pickle.dumps(m)):
             self.assertEqual(plain(other.simulate(end=0.2, warn=False)["roll"]), want)
 
+    def test_pickled_without_arrays(self):
+        """What studies find, where numbers are memoryviews, too."""
+        m = trundle.parse(PENDULUM)
+        for found in m.linearise(), m.lqr("push"), m.locus("l", 0.4, 0.6, 0.1), m.sweep("l=0.4:0.5:0.1", end=0.1):
+            for other in pickle.loads(pickle.dumps(found)), copy.deepcopy(found):
+                self.assertEqual((type(other), other.text), (type(found), found.text))
+                for name in ("A", "values", "array"):
+                    if hasattr(found, name):
+                        self.assertEqual(plain(getattr(other, name)), plain(getattr(found, name)))
+
     def test_pickled_beside_its_tables(self):
         with tempfile.TemporaryDirectory() as folder:
             with open(os.path.join(folder, "f.csv"), "w", encoding="utf-8") as file:
@@ -456,6 +466,62 @@ class Batches(unittest.TestCase):
         self.assertIsInstance(r["a"], numpy.ndarray)
         self.assertFalse(r["a"].flags.owndata)  # uncopied
         self.assertEqual(r.array.shape, (len(r), len(r.columns)))
+
+
+    def test_snapshots(self):
+        """Of runs of a batch and of runs of their own: each goes on as the other, in copies and elsewhere, too."""
+        m = trundle.parse(PENDULUM)
+        b, s = m.batch(5, set={"initial.a": [0.1, 0.2, 0.3, 0.4, 0.5]}, step=0.01), m.open(method="rk4", step=0.01)
+        b.u["push"] = [0, 1, 0, 2, 0]
+        b.step(0.013)
+        k = b.save()
+        self.assertEqual([type(one) for one in k], 5 * [bytes])
+        others = [copy.copy(b), copy.deepcopy(b), pickle.loads(pickle.dumps(b))]
+        for _ in range(3):
+            b.step(0.013)
+        want, times = plain(b.read()), plain(b.t)
+        for other in others:
+            self.assertEqual((len(other), other.threads), (5, b.threads))
+            for _ in range(3):
+                other.step(0.013)
+            self.assertEqual((plain(other.read()), plain(other.t)), (want, times))
+        b.restore(k)
+        self.assertEqual(plain(b.t), 5 * [0.013])
+        for i in range(5):
+            s.restore(k[i])
+            for _ in range(3):
+                s.step(0.013)
+            self.assertEqual(plain(s.row), want[i])
+        b.restore(s.save())
+        self.assertEqual(plain(b.read()), 5 * [want[4]])
+        b.restore(k[1], [0, 0, 1, 0, 1])
+        self.assertEqual([round(t, 3) for t in plain(b.t)], [0.052, 0.052, 0.013, 0.052, 0.013])
+        self.assertEqual(plain(b["a"])[2], plain(b["a"])[4])
+
+    def test_snapshots_refused(self):
+        m = trundle.parse(PENDULUM)
+        b = m.batch(3, step=0.01)
+        k = b.save()
+        altered = bytearray(k[1])
+        altered[100] ^= 1
+        for words, kind, what in (("or it was altered", trundle.UsageError, [k[0], altered, k[2]]), ("or 3", ValueError, k[:2]),
+                                  ("", TypeError, None), ("", TypeError, [k[0], k[1], 3]), ("altered", trundle.UsageError, b"snap"),
+                                  ("another plan", trundle.UsageError, bicycle().open(method="rk4").save()),
+                                  ("a run with erk, not rk4", trundle.UsageError, m.open(method="erk").save())):
+            with self.subTest(words), self.assertRaises(kind) as caught:
+                b.restore(what)
+            self.assertIn(words, str(caught.exception))
+        with self.assertRaisesRegex(ValueError, "where: 3 numbers"):
+            b.restore(k, [1])
+        m = trundle.load(model_path("parallelogram"), case="over")
+        b = m.batch(2, step=0.01)
+        k = b.save()
+        b.advance([5, 0.1])
+        if b.failures:
+            with self.assertRaisesRegex(trundle.UsageError, "run 0 cannot go on, and has nothing to save"):
+                b.save()
+            b.restore(k)
+        self.assertEqual((b.failures, plain(b.t)), ({}, [0, 0]))
 
 
 class Sweeps(unittest.TestCase):

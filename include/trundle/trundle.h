@@ -522,6 +522,11 @@ bool tr_batch_advance_each(tr_batch *batch, const double *until, tr_error *err);
 const double *tr_batch_row(tr_batch *batch, size_t run);
 // TR_OK, or why a run cannot go on until it is reset, with words.
 tr_status tr_batch_status(const tr_batch *batch, size_t run, tr_error *err);
+// A snapshot of one of them, and back to one: as tr_run_save and tr_run_restore, with the same
+// bytes, so that a run of a batch goes on as a run of its own, or as another of a batch, and the
+// other way. One that failed may be restored, but has nothing to save.
+size_t tr_batch_save(tr_batch *batch, size_t run, void *memory, size_t size, tr_error *err);
+bool tr_batch_restore(tr_batch *batch, size_t run, const void *memory, size_t size, tr_error *err);
 // Where its steps are made so far: "the CPU", "the CPU: no GPU can be used: ...", or the names of
 // GPUs. With `on` "gpu" plain steps are made there, where a GPU is and the model allows it, and all
 // else by the CPU as ever: the numbers are the same to the bit.

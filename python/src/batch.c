@@ -5,6 +5,7 @@
 
 #include <pthread.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -409,6 +410,135 @@ static PyObject *batch_failures(PyObject *object, PyObject *nothing)
     return out;
 }
 
+// ---- snapshots -----------------------------------------------------------------------------
+
+static void save_part(Part *part, const void *how)
+{
+    char *const *rooms = how;
+    const size_t size = tr_batch_save(part->batch, 0, NULL, 0, &part->err);
+    for (size_t i = 0; i < part->count && !part->err.status; i++) {
+        const size_t run = part->first + i;
+        tr_batch_save(part->batch, i, rooms[run], size, &part->err);
+        if (!part->err.status) put_tail(&part->all->paces[run], rooms[run], size);
+    }
+}
+
+// A list of bytes that are yet to be written, and where they are
+static PyObject *list_of_bytes(size_t count, size_t size, char **rooms)
+{
+    PyObject *list = PyList_New((Py_ssize_t)count);
+    for (size_t i = 0; list && i < count; i++) {
+        PyObject *bytes = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)size);
+        rooms[i] = bytes ? PyBytes_AsString(bytes) : NULL;
+        if (!bytes || PyList_SetItem(list, (Py_ssize_t)i, bytes) < 0) Py_CLEAR(list);
+    }
+    return list;
+}
+
+// The first one that failed: it has nothing to save.
+static bool all_can_go_on(BatchObject *self)
+{
+    for (size_t i = 0; i < self->part_count; i++)
+        for (size_t k = 0; k < self->parts[i].count; k++) {
+            tr_error err = {0};
+            if (tr_batch_status(self->parts[i].batch, k, &err) == TR_OK) continue;
+            tr_error words = {.status = TR_USAGE};
+            snprintf(words.text, sizeof words.text,
+                     "run %zu cannot go on, and has nothing to save until it is reset: %.300s",
+                     self->parts[i].first + k, err.text);
+            raise_error(&words, NULL);
+            return false;
+        }
+    return true;
+}
+
+static PyObject *batch_save(PyObject *object, PyObject *nothing)
+{
+    (void)nothing;
+    BatchObject *self = (BatchObject *)object;
+    Kept kept = {0};
+    char **rooms = keep(&kept, self->count * sizeof *rooms);
+    if (!rooms || !lock_take(&self->lock)) return kept_free(&kept), NULL;
+    PyObject *list = NULL;
+    if (all_can_go_on(self)) {
+        const size_t size = tr_batch_save(self->parts[0].batch, 0, NULL, 0, NULL);
+        list = list_of_bytes(self->count, size + sizeof(Tail), rooms);
+        if (list && !do_all(self, save_part, rooms)) Py_CLEAR(list);
+    }
+    lock_give(&self->lock);
+    kept_free(&kept);
+    return list;
+}
+
+// Snapshots that come in: one for all, or one for each
+typedef struct Snapshots {
+    Py_buffer *views;
+    size_t count, held;
+    const double *mask;
+} Snapshots;
+
+static void restore_part(Part *part, const void *how)
+{
+    const Snapshots *s = how;
+    for (size_t i = 0; i < part->count && !part->err.status; i++) {
+        const size_t run = part->first + i;
+        size_t size;
+        Tail tail;
+        if (!is_meant(s->mask, run)) continue;
+        if (!take_tail(&s->views[s->count > 1 ? run : 0], &size, &tail))
+            part->err = (tr_error){.status = TR_USAGE, .text = NO_SNAPSHOT};
+        else if (tr_batch_restore(part->batch, i, s->views[s->count > 1 ? run : 0].buf, size,
+                                  &part->err))
+            part->all->paces[run] = tail.pace;
+    }
+}
+
+static void snapshots_free(Snapshots *s, Kept *kept)
+{
+    for (size_t i = 0; i < s->held; i++) PyBuffer_Release(&s->views[i]);
+    kept_free(kept);
+}
+
+static bool take_snapshots(BatchObject *self, PyObject *from, Snapshots *s, Kept *kept)
+{
+    const bool is_one = PyObject_CheckBuffer(from);
+    s->count = is_one ? 1 : self->count;
+    if (!is_one && PySequence_Size(from) != (Py_ssize_t)self->count) {
+        if (!PyErr_Occurred())
+            PyErr_Format(PyExc_ValueError,
+                         "a snapshot for all was expected, or %zu, one for each run", self->count);
+        return false;
+    }
+    s->views = keep(kept, s->count * sizeof *s->views);
+    while (s->views && s->held < s->count) {
+        PyObject *one = is_one ? Py_NewRef(from) : PySequence_GetItem(from, (Py_ssize_t)s->held);
+        const bool good = one && PyObject_GetBuffer(one, &s->views[s->held], PyBUF_SIMPLE) == 0;
+        Py_XDECREF(one);
+        if (!good) return false;
+        s->held++;
+    }
+    return s->views != NULL;
+}
+
+static PyObject *batch_restore(PyObject *object, PyObject *args)
+{
+    BatchObject *self = (BatchObject *)object;
+    PyObject *from, *where;
+    Doubles mask;
+    Kept kept = {0};
+    Snapshots s = {0};
+    if (!PyArg_ParseTuple(args, "OO", &from, &where) || !take_mask(self, where, &mask)) return NULL;
+    bool good = take_snapshots(self, from, &s, &kept) && lock_take(&self->lock);
+    if (good) {
+        s.mask = mask.at;
+        good = do_all(self, restore_part, &s);
+        lock_give(&self->lock);
+    }
+    snapshots_free(&s, &kept);
+    doubles_free(&mask);
+    return none_if(good);
+}
+
 static Py_ssize_t batch_length(PyObject *self) { return (Py_ssize_t)((BatchObject *)self)->count; }
 
 static PyMethodDef methods[] = {
@@ -418,6 +548,11 @@ static PyMethodDef methods[] = {
     {"step", batch_step, METH_O,
      "step($self, h, /)\n--\n\nEach run goes on by h seconds from where it is."},
     {"_read", batch_read, METH_VARARGS, "read(names, out=None) -> Numbers, runs by columns"},
+    {"save", batch_save, METH_NOARGS,
+     "save($self, /)\n--\n\n"
+     "Snapshots, a list of bytes, one of each run; they are those that runs of\n"
+     "their own save."},
+    {"_restore", batch_restore, METH_VARARGS, "restore(snapshots, where)"},
     {"_failures", batch_failures, METH_NOARGS, "failures() -> dict of exceptions, by run"},
     {0}};
 static PyGetSetDef members[] = {{"_t", batch_times, NULL, "of each run [s]", NULL}, {0}};

@@ -170,6 +170,17 @@ typedef struct Pace {
 
 double end_of_step(Pace *pace, double t, double h); // run.c
 
+// Snapshots of the library are for programs, which do not alter them. Those of Python are for
+// anyone: behind the bytes stand the pace and a hash of all.
+typedef struct Tail {
+    Pace pace;
+    uint64_t hash;
+} Tail;
+void put_tail(const Pace *pace, char *bytes, size_t size); // behind as many bytes of the library
+#define NO_SNAPSHOT "this is no snapshot of a run, or it was altered"
+// Of as many bytes of the library; false where they are no such snapshot.
+bool take_tail(const Py_buffer *view, size_t *size, Tail *tail);
+
 // What a system keeps by name: its index, or -1 without an exception
 Py_ssize_t index_of(PyObject *indices, PyObject *name);
 

@@ -235,13 +235,6 @@ static PyObject *run_system(PyObject *self, void *nothing)
 
 // ---- snapshots -----------------------------------------------------------------------------
 
-// Those of the library are for programs, which do not alter them. These are for anyone: behind the
-// bytes stand the pace and a hash of all.
-typedef struct Tail {
-    Pace pace;
-    uint64_t hash;
-} Tail;
-
 static uint64_t hash_of(const char *bytes, size_t size)
 {
     uint64_t hash = 14695981039346656037u;
@@ -249,16 +242,15 @@ static uint64_t hash_of(const char *bytes, size_t size)
     return hash;
 }
 
-static void put_tail(RunObject *self, char *bytes, size_t size)
+void put_tail(const Pace *pace, char *bytes, size_t size)
 {
-    Tail tail = {.pace = self->pace};
+    Tail tail = {.pace = *pace};
     memcpy(bytes + size, &tail.pace, sizeof tail.pace);
     tail.hash = hash_of(bytes, size + sizeof tail.pace);
     memcpy(bytes + size, &tail, sizeof tail);
 }
 
-// Of as many bytes of the library; false where they are no such snapshot.
-static bool take_tail(const Py_buffer *view, size_t *size, Tail *tail)
+bool take_tail(const Py_buffer *view, size_t *size, Tail *tail)
 {
     if ((size_t)view->len < sizeof *tail) return false;
     *size = (size_t)view->len - sizeof *tail;
@@ -278,7 +270,7 @@ static PyObject *run_save(PyObject *object, PyObject *nothing)
     char *room = bytes ? PyBytes_AsString(bytes) : NULL;
     if (room) {
         tr_run_save(self->run, room, size, &err);
-        put_tail(self, room, size);
+        put_tail(&self->pace, room, size);
     }
     self->row = NULL; // adaptive methods start anew
     lock_give(&self->lock);
@@ -296,11 +288,10 @@ static PyObject *run_restore(PyObject *object, PyObject *from)
     Tail tail;
     size_t size = 0;
     const bool is_whole = take_tail(&view, &size, &tail);
+    if (!is_whole) err = (tr_error){.status = TR_USAGE, .text = NO_SNAPSHOT};
     if (!is_whole || !lock_take(&self->lock)) {
         PyBuffer_Release(&view);
-        err = (tr_error){.status = TR_USAGE,
-                         .text = "this is no snapshot of a run, or it was altered"};
-        return raise_error(&err, NULL);
+        return is_whole ? NULL : raise_error(&err, NULL);
     }
     self->row = NULL;
     if (tr_run_restore(self->run, view.buf, size, &err)) self->pace = tail.pace;

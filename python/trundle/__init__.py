@@ -18,7 +18,7 @@ form, trundle.autograd steps with exact derivatives for PyTorch; both need NumPy
 
 Arrays are NumPy's where it is installed, memoryviews otherwise; pandas and SymPy are used where they
 are there. What is wrong is an exception, trundle.Error, with the file, the line and the column.
-All but batches can be pickled and copied, and used by several threads; long calls let other threads go on
+All of it can be pickled and copied, and used by several threads; long calls let other threads go on
 and stop for Ctrl-C. docs/python.md is a guide, docs/format.md has what may stand in a model file.
 """
 

@@ -41,3 +41,22 @@ def doubles(values):
     if numbers.dtype.kind not in "biuf":
         raise TypeError(f"numbers were expected, not {values!r:.60}")
     return numpy.ascontiguousarray(numbers, dtype=numpy.float64)
+
+
+class _Packed(tuple):
+    """(bytes, shape) of numbers that are not NumPy's, which pickle does not know."""
+
+
+def packed(value):
+    """The same, so that it can be pickled."""
+    if isinstance(value, memoryview):
+        return _Packed((value.tobytes(), value.shape))
+    return {name: packed(one) for name, one in value.items()} if type(value) is dict else value
+
+
+def unpacked(value):
+    """Back from packed()."""
+    if isinstance(value, _Packed):
+        numbers = memoryview(value[0])
+        return numbers.cast("d", value[1]) if numbers.nbytes else numbers.cast("d")
+    return {name: unpacked(one) for name, one in value.items()} if type(value) is dict else value

@@ -66,8 +66,10 @@ class Batch(_trundle.Batch):
     >>> b["roll"]                                     # an array, one number for each run; b["roll", "t"]: a list
     >>> b.read(["roll", "steer"], out=observations)   # runs by columns, into your own array
     >>> b.reset(b["roll"] > 1)                        # those start anew
+    >>> k = b.save(); b.restore(k)                    # snapshots, one of each run
 
-    Each run has the bits of a run of its own. One that fails stays behind until it is reset, and
+    Each run has the bits of a run of its own, and its snapshots: b.restore(s.save()) makes all of them
+    go on from where a Run of the same method is. One that fails stays behind until it is reset, and
     has nan for numbers: b.failures says why, by run. A run that was reset begins at t = 0, wherever
     the others are: b.t has the times. `threads`: None is as many as pay.
     """
@@ -114,6 +116,10 @@ class Batch(_trundle.Batch):
         """Runs start anew at t = 0, all, or those of a mask, with all that was set."""
         self._reset(None if where is None else doubles(where))
 
+    def restore(self, snapshots, where=None):
+        """Back to what save() gave; or all, or those of a mask, to one snapshot, also of a Run."""
+        self._restore(snapshots, None if where is None else doubles(where))
+
     def read(self, columns=None, out=None):
         """Columns of all runs: an array of runs by columns, or written into yours (float64)."""
         names = self.model.columns if columns is None else columns
@@ -131,5 +137,20 @@ class Batch(_trundle.Batch):
         numbers = self.read([name])
         return numbers[:, 0] if hasattr(numbers, "T") else memoryview(numbers).cast("B").cast("d")
 
+    def __copy__(self):
+        return _rebatch(*self.__reduce__()[1])
+
+    def __deepcopy__(self, memo):
+        return self.__copy__()
+
+    def __reduce__(self):
+        return _rebatch, (self.model, len(self), self.threads, self.options, self.save())
+
     def __repr__(self):
         return f"<{len(self)} runs of {self.model.name!r}>"
+
+
+def _rebatch(model, n, threads, options, snapshots):
+    batch = Batch(model, n, None, threads, options)
+    batch.restore(snapshots)
+    return batch

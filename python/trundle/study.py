@@ -11,7 +11,7 @@ import re
 import tempfile
 
 from . import _trundle
-from .arrays import array, complex_array, doubles
+from .arrays import array, complex_array, doubles, packed, unpacked
 from .errors import Error, UsageError
 from .names import Named, Value, callback, equations, listed, missing
 
@@ -20,6 +20,12 @@ class Found:
     """Something with words for people: .text, also in notebooks."""
 
     text = ""
+
+    def __getstate__(self):
+        return {name: packed(value) for name, value in vars(self).items()}
+
+    def __setstate__(self, state):
+        vars(self).update((name, unpacked(value)) for name, value in state.items())
 
     def __repr__(self):
         return self.text

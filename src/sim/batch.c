@@ -325,6 +325,30 @@ tr_status tr_batch_status(const Batch *b, size_t run, tr_error *err)
     return err->status;
 }
 
+size_t tr_batch_save(Batch *b, size_t run, void *memory, size_t size, tr_error *err)
+{
+    tr_error local = {0};
+    if (!err) err = &local;
+    Member *m = member_at(b, run, err);
+    if (!m || !load(b, m, err)) return 0;
+    const size_t bytes = tr_run_save(b->run, memory, size, err);
+    if (memory && bytes) return save(b, m, err) ? bytes : 0; // it goes on as one that was restored
+    put_aside(b, m);
+    return bytes;
+}
+
+bool tr_batch_restore(Batch *b, size_t run, const void *memory, size_t size, tr_error *err)
+{
+    tr_error local = {0};
+    if (!err) err = &local;
+    Member *m = member_at(b, run, err);
+    if (!m || !tr_run_restore(b->run, memory, size, err)) return false;
+    tr_events_free(&m->events);
+    free(m->failure);
+    m->failure = NULL;
+    return save(b, m, err);
+}
+
 BatchCounts tr_batch_counts(const Batch *b) { return b->counts; }
 
 // ---- many of them --------------------------------------------------------------------------
