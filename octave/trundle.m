@@ -59,6 +59,39 @@ classdef trundle < handle
       args = trundle.plain(varargin);
       run = trundle_run(trundle_mex('open', m.id, args{:}), m.columns());
     end
+    function b = batch(m, n, varargin)
+      % n runs side by side, by rk4 or lie. Options: method, step, no_project, and set: a struct, or
+      % a cell {NAME, VALUES, ...}, of one number for all or one for each run.
+      if nargin < 2
+        error('trundle:usage', 'batch(N, ...): how many runs?');
+      end
+      args = trundle.plain(varargin);
+      set = {};
+      for k = numel(args) - 1:-2:1
+        if ischar(args{k}) && strcmp(args{k}, 'set')
+          set = [trundle.pairs(args{k + 1}), set];
+          args(k:k + 1) = [];
+        end
+      end
+      b = trundle_batch(trundle_mex('batch', m.id, n, args{:}), m.columns(), n);
+      for k = 1:2:numel(set)
+        b.set(set{k}, set{k + 1});
+      end
+      if ~isempty(set)
+        b.reset();
+      end
+    end
+    function p = program(m, outputs, varargin)
+      % Outputs of the equations as functions: p = m.program('M c'), p.at({'steer', 0.1}).M. Option:
+      % by, the derivatives by inputs 'roll,m0', or by all positions, velocities, inputs or
+      % parameters: q v u p.
+      if nargin < 2
+        error('trundle:usage', 'program(OUTPUTS, ...): of which outputs?');
+      end
+      args = trundle.plain(varargin);
+      [id, about] = trundle_mex('program', m.id, trundle.plain(outputs), args{:});
+      p = trundle_program(id, about);
+    end
     function e = eval(m, outputs, changes)
       % A struct with a matrix for each of the outputs, m.eval('M c vdot', {'roll', 0.1}), at the
       % initial state, where some inputs have other numbers.
@@ -124,6 +157,16 @@ classdef trundle < handle
       if exist('convertContainedStringsToChars', 'builtin') || ...
           exist('convertContainedStringsToChars', 'file')
         x = convertContainedStringsToChars(x);
+      end
+    end
+    function list = pairs(set)
+      % {NAME, VALUES, ...} from a struct or a cell
+      if isstruct(set) && isscalar(set)
+        list = reshape([fieldnames(set), struct2cell(set)].', 1, []);
+      elseif iscell(set) && mod(numel(set), 2) == 0
+        list = reshape(set, 1, []);
+      else
+        error('trundle:usage', '''set'' is to be a struct, or a cell {name, values, ...}');
       end
     end
     function z = join(parts)

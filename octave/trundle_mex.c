@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// trundle for Octave and Matlab: trundle_mex(VERB, HANDLE, ...), which trundle.m and trundle_run.m
-// call. A handle is a number that is never used twice, so one that was freed is refused; a model
-// lives until its last run is freed. What is left is freed when the interpreter ends.
+// trundle for Octave and Matlab: trundle_mex(VERB, HANDLE, ...), which trundle.m and the classes
+// beside it call. A handle is a number that is never used twice, so one that was freed is refused;
+// a model lives until the last of what was made of it is freed. What is left is freed when the
+// interpreter ends.
 //
 // Each verb reads its arguments first, then works, then frees all that it made; errors are raised
 // at the end, by call(). mex.h of either program is all that is used, but for Ctrl-C.
-#include "arguments.h"
+#include "own.h"
 
 #include <math.h>
 #include <signal.h>
@@ -15,19 +16,6 @@
 #include <string.h>
 
 // ---- handles -------------------------------------------------------------------------------
-
-typedef struct Model {
-    tr_model *model;
-    tr_system *system;
-    tr_plan *plan; // once it is needed
-    int users;     // handles of it and of its runs
-} Model;
-
-typedef struct Handle {
-    uint64_t id; // 0: free
-    Model *model;
-    tr_run *run; // NULL of models
-} Handle;
 
 static Handle *handles;
 static size_t handle_count;
@@ -45,6 +33,8 @@ static void leave(Model *model)
 static void free_handle(Handle *h)
 {
     tr_run_free(h->run);
+    batch_free(h->batch);
+    program_free(h->program);
     leave(h->model);
     memset(h, 0, sizeof *h);
 }
@@ -67,8 +57,7 @@ static Handle *find_handle(const mxArray *array)
     return NULL;
 }
 
-// A handle of a model, or of a run; `run` may be NULL. False when memory runs out.
-static bool new_handle(Model *model, tr_run *run, mxArray **out)
+bool new_handle(Model *model, Handle of, mxArray **out)
 {
     size_t i = 0;
     while (i < handle_count && handles[i].id) i++;
@@ -80,9 +69,9 @@ static bool new_handle(Model *model, tr_run *run, mxArray **out)
         handle_count = 2 * handle_count + 8;
     }
     *out = mxCreateNumericMatrix(1, 1, mxUINT64_CLASS, mxREAL);
+    handles[i] = of;
     handles[i].id = ++last_id;
     handles[i].model = model;
-    handles[i].run = run;
     model->users++;
     memcpy(mxGetData(*out), &handles[i].id, sizeof last_id);
     return true;
@@ -90,25 +79,14 @@ static bool new_handle(Model *model, tr_run *run, mxArray **out)
 
 // ---- calls ---------------------------------------------------------------------------------
 
-typedef struct Call {
-    int in_count;             // behind the handle
-    const mxArray *const *in; //
-    mxArray **out;
-    int out_count;
-    Handle *handle;
-    tr_error err;
-    Options o;
-    const char *file; // of the model, for errors
-} Call;
-
-static void ran_out(Call *c)
+void ran_out(Call *c)
 {
     if (c->err.status) return;
     c->err.status = TR_NO_MEMORY;
     snprintf(c->err.text, sizeof c->err.text, "out of memory");
 }
 
-static void usage(Call *c, const char *text)
+void usage(Call *c, const char *text)
 {
     if (c->err.status) return;
     c->err.status = TR_USAGE;
@@ -148,17 +126,17 @@ static void raise_error(const Call *c)
     mexErrMsgIdAndTxt(id, "%s", text);
 }
 
-static mxArray *text_out(char *text)
+mxArray *text_out(char *text)
 {
     mxArray *array = mxCreateString(text ? text : "");
     tr_text_free(text);
     return array;
 }
 
-static mxArray *number_out(double x) { return mxCreateDoubleScalar(x); }
+mxArray *number_out(double x) { return mxCreateDoubleScalar(x); }
 
 // rows x columns, from an array by rows
-static mxArray *matrix_out(const double *by_rows, size_t rows, size_t columns)
+mxArray *matrix_out(const double *by_rows, size_t rows, size_t columns)
 {
     mxArray *array = mxCreateDoubleMatrix(rows, columns, mxREAL);
     double *x = mxGetPr(array);
@@ -167,21 +145,20 @@ static mxArray *matrix_out(const double *by_rows, size_t rows, size_t columns)
     return array;
 }
 
-static mxArray *names_out(const char *const *names, size_t count)
+mxArray *names_out(const char *const *names, size_t count)
 {
     mxArray *cell = mxCreateCellMatrix(count, 1);
     for (size_t i = 0; i < count; i++) mxSetCell(cell, i, mxCreateString(names[i]));
     return cell;
 }
 
-static void put(mxArray *into, const char *field, mxArray *value)
+void put(mxArray *into, const char *field, mxArray *value)
 {
     const int i = mxAddField(into, field);
     mxSetFieldByNumber(into, 0, i, value);
 }
 
-// Columns of a table as fields of a struct, called as in .mat files
-static mxArray *table_out(const double *by_rows, size_t rows, char *const *names, size_t columns)
+mxArray *table_out(const double *by_rows, size_t rows, char *const *names, size_t columns)
 {
     mxArray *table = mxCreateStructMatrix(1, 1, 0, NULL);
     for (size_t k = 0; k < columns; k++) {
@@ -224,31 +201,25 @@ static bool is_interrupted(void)
 }
 #endif
 
-static bool go_on(void *owner, double t, double end)
+bool go_on(void *owner, double t, double end)
 {
     (void)owner, (void)t, (void)end;
     if (is_interrupted()) interrupted = true;
     return !interrupted;
 }
 
-static void listen(void) { interrupted = false; }
+void listen(void) { interrupted = false; }
 
-static void stop_listening(Call *c)
+void stop_listening(Call *c)
 {
     if (interrupted) usage(c, "interrupted"), c->err.status = TR_FAILED;
 }
 
-static bool go_on_with_fit(void *owner, size_t run, double t, double end)
-{
-    (void)run;
-    return go_on(owner, t, end);
-}
+bool was_interrupted(void) { return interrupted; }
 
 // ---- models --------------------------------------------------------------------------------
 
-#define OF_LOAD "case set with controls allow_files evaluate order outputs"
-
-static tr_derive_options derive_options(Call *c)
+tr_derive_options derive_options(Call *c)
 {
     const Options *o = &c->o;
     tr_derive_options d = tr_derive_defaults();
@@ -283,11 +254,12 @@ static void load(Call *c)
     model->model = is_text ? tr_model_parse(source, &c->err) : tr_model_read(source, &c->err);
     model->system = tr_derive(model->model, &derive, &c->err);
     model->users = 1; // this
-    if (model->system && !c->err.status && !new_handle(model, NULL, &c->out[0])) ran_out(c);
+    if (model->system && !c->err.status && !new_handle(model, (Handle){.kind = MODEL}, &c->out[0]))
+        ran_out(c);
     leave(model);
 }
 
-static tr_plan *plan_of(Call *c)
+tr_plan *plan_of(Call *c)
 {
     Model *model = c->handle->model;
     if (!model->plan) model->plan = tr_plan_new(model->system, &c->err);
@@ -381,66 +353,6 @@ static void export_verb(Call *c)
     tr_export(c->handle->model->system, &e, &c->err);
 }
 
-// ---- numbers of programs -------------------------------------------------------------------
-
-static size_t input_called(Call *c, const char *name)
-{
-    const tr_system *system = c->handle->model->system;
-    const size_t count = tr_input_count(system);
-    const char **names = mxCalloc(count + 1, sizeof *names);
-    for (size_t i = 0; i < count; i++) names[i] = tr_input_name(system, i);
-    const size_t found = tr_find_name(names, count, name);
-    if (found < count) return found;
-    const char *nearest = tr_nearest(name, names, count);
-    char shown[100], words[300];
-    tr_shown(name, shown, sizeof shown);
-    snprintf(words, sizeof words,
-             "no coordinate, velocity, input or parameter is called '%s'%s%s%s", shown,
-             nearest ? ": is '" : "", nearest ? nearest : "", nearest ? "' meant?" : "");
-    usage(c, words);
-    return 0;
-}
-
-// The initial state, with other numbers for some of the inputs
-static double *instant(Call *c, const Pairs *changes)
-{
-    const size_t count = tr_input_count(c->handle->model->system);
-    double *x = mxCalloc(count + 1, sizeof *x);
-    if (!tr_initial(plan_of(c), x, count, &c->err)) return x;
-    for (size_t i = 0; i < changes->count; i++)
-        if (!tr_read_number(changes->pair[i].formula, &x[input_called(c, changes->pair[i].name)]))
-            usage(c, "numbers of an instant are no formulas");
-    return x;
-}
-
-// eval(OUTPUTS, CHANGES): a struct with a matrix for each output, at the initial state, changed
-static void eval(Call *c)
-{
-    char *list = print("%s", take_text(c->in_count ? c->in[0] : NULL, "the list of outputs"));
-    const Pairs changes = c->in_count > 1 ? take_pairs(c->in[1], "changes") : (Pairs){NULL, 0};
-    if (c->in_count > 2) give_up("eval takes a list of outputs, and changes");
-    const tr_system *system = c->handle->model->system;
-    const double *x = instant(c, &changes);
-    mxArray *out = mxCreateStructMatrix(1, 1, 0, NULL);
-    for (char *name = strtok(list, " ,"); name && !c->err.status; name = strtok(NULL, " ,")) {
-        tr_program *program = tr_compile_in(plan_of(c), name, NULL, &c->err);
-        tr_workspace *workspace = tr_workspace_new(program, &c->err);
-        const size_t size = tr_program_sizes(program).outputs;
-        size_t rows = size, width = 1;
-        for (size_t i = 0, m, n; i < tr_output_count(system); i++)
-            if (strcmp(tr_output_name(system, i, &m, &n), name) == 0 && m * n == size)
-                rows = m, width = n;
-        double *values = mxCalloc(size + 1, sizeof *values);
-        if (workspace) tr_evaluate(program, workspace, x, values);
-        tr_workspace_free(workspace);
-        tr_program_free(program);
-        char field[64];
-        as_field(name, field, sizeof field);
-        put(out, field, matrix_out(values, rows, width));
-    }
-    c->out[0] = out;
-}
-
 // ---- simulating ----------------------------------------------------------------------------
 
 // What a run records, row by row
@@ -507,7 +419,7 @@ static void free_table(Table *table)
     free(table->certificate);
 }
 
-static void take_over(double *into, double given)
+void take_over(double *into, double given)
 {
     if (!isnan(given)) *into = given;
 }
@@ -553,20 +465,27 @@ static void simulate(Call *c)
 
 // ---- runs ----------------------------------------------------------------------------------
 
+tr_run_options run_options(const Call *c, const tr_plan *plan)
+{
+    const Options *o = &c->o;
+    tr_run_options r = tr_run_defaults(plan);
+    if (o->method) r.method = o->method;
+    take_over(&r.step, o->step);
+    take_over(&r.rtol, o->rtol);
+    take_over(&r.atol, o->atol);
+    r.dense = o->dense, r.no_project = o->no_project;
+    r.progress = go_on;
+    return r;
+}
+
 static void open_run(Call *c)
 {
-    c->o = take_options(c->in, c->in_count, "method step rtol atol dense no_project");
+    c->o = take_options(c->in, c->in_count, OF_RUN);
     tr_plan *plan = plan_of(c);
     if (!plan) return;
-    tr_run_options r = tr_run_defaults(plan);
-    if (c->o.method) r.method = c->o.method;
-    take_over(&r.step, c->o.step);
-    take_over(&r.rtol, c->o.rtol);
-    take_over(&r.atol, c->o.atol);
-    r.dense = c->o.dense, r.no_project = c->o.no_project;
-    r.progress = go_on;
+    const tr_run_options r = run_options(c, plan);
     tr_run *run = tr_run_new(plan, &r, &c->err);
-    if (run && !new_handle(c->handle->model, run, &c->out[0])) {
+    if (run && !new_handle(c->handle->model, (Handle){.kind = RUN, .run = run}, &c->out[0])) {
         tr_run_free(run);
         ran_out(c);
     }
@@ -613,229 +532,44 @@ static uint64_t hash_of(const uint8_t *bytes, size_t count)
     return hash;
 }
 
+uint8_t *snapshot_new(size_t size, mxArray **out)
+{
+    *out = mxCreateNumericMatrix(1, size + 8, mxUINT8_CLASS, mxREAL);
+    return mxGetData(*out);
+}
+
+void snapshot_seal(uint8_t *bytes, size_t size)
+{
+    const uint64_t hash = hash_of(bytes, size);
+    memcpy(bytes + size, &hash, sizeof hash);
+}
+
+const uint8_t *snapshot_of(const mxArray *array, size_t *size)
+{
+    const size_t count = array ? mxGetNumberOfElements(array) : 0;
+    if (!array || !mxIsUint8(array) || count < 8) give_up("a snapshot is what save gave");
+    const uint8_t *bytes = mxGetData(array);
+    *size = count - 8;
+    const uint64_t hash = hash_of(bytes, *size);
+    if (memcmp(bytes + *size, &hash, sizeof hash) != 0)
+        give_up("this is no snapshot as save gave it: its bytes are others");
+    return bytes;
+}
+
 static void save(Call *c)
 {
     const size_t size = tr_run_save(c->handle->run, NULL, 0, &c->err);
     if (!size) return;
-    mxArray *out = mxCreateNumericMatrix(1, size + 8, mxUINT8_CLASS, mxREAL);
-    uint8_t *bytes = mxGetData(out);
+    uint8_t *bytes = snapshot_new(size, &c->out[0]);
     tr_run_save(c->handle->run, bytes, size, &c->err);
-    const uint64_t hash = hash_of(bytes, size);
-    memcpy(bytes + size, &hash, sizeof hash);
-    c->out[0] = out;
+    snapshot_seal(bytes, size);
 }
 
 static void restore(Call *c)
 {
-    const mxArray *array = c->in_count ? c->in[0] : NULL;
-    const size_t size = array ? mxGetNumberOfElements(array) : 0;
-    if (!array || !mxIsUint8(array) || size < 8) give_up("a snapshot is what save gave");
-    const uint8_t *bytes = mxGetData(array);
-    const uint64_t hash = hash_of(bytes, size - 8);
-    if (memcmp(bytes + size - 8, &hash, sizeof hash) != 0)
-        give_up("this is no snapshot as save gave it: its bytes are others");
-    tr_run_restore(c->handle->run, bytes, size - 8, &c->err);
-}
-
-// ---- linear models, steady motions, feedback -------------------------------------------------
-
-static mxArray *eigenvalues_out(const tr_linear *linear, tr_error *err)
-{
-    double(*values)[2] = mxCalloc(linear->states + 1, sizeof *values);
-    tr_linear_eigenvalues(linear, values, err);
-    return matrix_out(&values[0][0], linear->states, 2);
-}
-
-static void linearise(Call *c)
-{
-    c->o = take_options(c->in, c->in_count, "reduce step");
-    tr_linearise_options how = tr_linearise_defaults();
-    how.reduce = c->o.reduce;
-    if (c->o.step <= 0) give_up("'step' is to be above 0");
-    tr_linear *l = tr_linearise(c->handle->model->system, &how, &c->err);
-    if (!l) return;
-    const size_t n = l->states, m = l->inputs, k = l->outputs;
-    mxArray *out = mxCreateStructMatrix(1, 1, 0, NULL);
-    put(out, "A", matrix_out(l->A, n, n));
-    put(out, "B", matrix_out(l->B, n, m));
-    put(out, "C", matrix_out(l->C, k, n));
-    put(out, "D", matrix_out(l->D, k, m));
-    put(out, "state", names_out(l->state, n));
-    put(out, "input", names_out(l->input, m));
-    put(out, "output", names_out(l->output, k));
-    put(out, "eigenvalues", eigenvalues_out(l, &c->err));
-    if (!isnan(c->o.step)) {
-        double *A = mxCalloc(n * n + 1, sizeof *A), *B = mxCalloc(n * m + 1, sizeof *B);
-        tr_linear_discretise(l, c->o.step, A, B, &c->err);
-        put(out, "Ad", matrix_out(A, n, n));
-        put(out, "Bd", matrix_out(B, n, m));
-    }
-    tr_linear_free(l);
-    c->out[0] = out;
-}
-
-// [values, names] of all inputs of programs at a state
-static mxArray *state_out(const tr_system *system, const double *x)
-{
-    mxArray *out = mxCreateStructMatrix(1, 1, 0, NULL);
-    for (size_t i = 0; i < tr_input_count(system); i++) {
-        const tr_kind kind = tr_input_kind(system, i);
-        char field[64];
-        as_field(tr_input_name(system, i), field, sizeof field);
-        if (kind == TR_POSITION || kind == TR_VELOCITY || kind == TR_INPUT || kind == TR_PARAMETER)
-            put(out, field, number_out(x[i]));
-    }
-    return out;
-}
-
-static void steady(Call *c)
-{
-    c->o = take_options(c->in, c->in_count, "free hold trim");
-    const tr_system *system = c->handle->model->system;
-    tr_steady_options how = tr_steady_defaults();
-    how.free = c->o.free, how.trim = c->o.trim;
-    how.holds = c->o.hold.word, how.hold_count = c->o.hold.count;
-    tr_steady *found = tr_steady_find(system, &how, &c->err);
-    char *words = tr_steady_text(found, false, &c->err);
-    char *fragment = tr_steady_fragment(found, &c->err);
-    mxArray *out = mxCreateStructMatrix(1, 1, 0, NULL);
-    if (found && fragment) {
-        const size_t count = tr_steady_modes(found, NULL);
-        double(*modes)[2] = mxCalloc(count + 1, sizeof *modes);
-        tr_steady_modes(found, modes);
-        put(out, "state", state_out(system, tr_steady_state(found)));
-        put(out, "eigenvalues", matrix_out(&modes[0][0], count, 2));
-    }
-    put(out, "fragment", text_out(fragment));
-    put(out, "text", text_out(words));
-    tr_steady_free(found);
-    c->out[0] = out;
-}
-
-static void lqr(Call *c)
-{
-    c->o = take_options(c->in, c->in_count, "inputs q r step");
-    tr_lqr_options how = tr_lqr_defaults();
-    const char *list = "";
-    for (size_t i = 0; i < c->o.inputs.count; i++)
-        list = print("%s%s%s", list, i ? "," : "", c->o.inputs.word[i]);
-    how.inputs = list, how.q = c->o.q, how.r = c->o.r;
-    take_over(&how.step, c->o.step);
-    const tr_lqr *l = tr_lqr_design(c->handle->model->system, &how, &c->err);
-    if (!l) return;
-    char *fragment = tr_lqr_fragment(l, &c->err), *words = tr_lqr_text(l, false, &c->err);
-    const size_t n = l->states, m = l->inputs;
-    mxArray *out = mxCreateStructMatrix(1, 1, 0, NULL);
-    put(out, "K", matrix_out(l->K, m, n));
-    put(out, "A", matrix_out(l->A, n, n));
-    put(out, "B", matrix_out(l->B, n, m));
-    put(out, "Q", matrix_out(l->Q, n, n));
-    put(out, "R", matrix_out(l->R, m, m));
-    put(out, "N", matrix_out(l->N, n, m));
-    put(out, "state", names_out(l->state, n));
-    put(out, "input", names_out(l->input, m));
-    put(out, "law", names_out(l->law, m));
-    put(out, "before", matrix_out(l->before, n, 2));
-    put(out, "after", matrix_out(l->after, n, 2));
-    put(out, "fragment", text_out(fragment));
-    put(out, "text", text_out(words));
-    tr_lqr_free(l);
-    c->out[0] = out;
-}
-
-// ---- settling and fitting ------------------------------------------------------------------
-
-// Rows of columns of poses at rows of `at`, or one; what failed raises its error.
-static double *poses(Call *c, tr_settle *settle, size_t rows, size_t width)
-{
-    const size_t columns = tr_settle_column_count(settle);
-    const double *at = c->o.at ? mxGetPr(c->o.at) : NULL;
-    double *values = mxCalloc(rows * columns + 1, sizeof *values);
-    double *held = mxCalloc(width + 1, sizeof *held);
-    listen();
-    for (size_t i = 0; i < rows && !c->err.status && go_on(NULL, 0, 0); i++) {
-        for (size_t k = 0; k < width; k++) held[k] = at[k * rows + i];
-        tr_settle_pose(settle, at ? held : NULL, values + i * columns, &c->err);
-    }
-    stop_listening(c);
-    return values;
-}
-
-static void settle(Call *c)
-{
-    c->o = take_options(c->in, c->in_count, "by hold gap weight at");
-    const Options *o = &c->o;
-    tr_settle_options how = tr_settle_defaults();
-    how.by = o->by, how.gap = o->gap;
-    how.holds = o->hold.word, how.hold_count = o->hold.count;
-    how.weights = o->weight.word, how.weight_count = o->weight.count;
-    const size_t rows = o->at ? mxGetM(o->at) : 1, width = o->at ? mxGetN(o->at) : 0;
-    if (o->at && width != how.hold_count)
-        give_up("'at' is to have a column for each of 'hold', %u in all", (unsigned)how.hold_count);
-    tr_settle *s = tr_settle_new(plan_of(c), &how, &c->err);
-    if (!s) return;
-    const size_t columns = tr_settle_column_count(s);
-    char **names = mxCalloc(columns + 1, sizeof *names);
-    for (size_t i = 0; i < columns; i++) names[i] = (char *)tr_settle_column_name(s, i);
-    const double *values = poses(c, s, rows, width);
-    if (!c->err.status) c->out[0] = table_out(values, rows, names, columns);
-    tr_settle_free(s);
-}
-
-static mxArray *fit_out(const tr_fit *fit)
-{
-    const size_t n = fit->count;
-    mxArray *out = mxCreateStructMatrix(1, 1, 0, NULL), *names = mxCreateCellMatrix(n, 1);
-    mxArray *values = mxCreateDoubleMatrix(n, 1, mxREAL), *sds = mxCreateDoubleMatrix(n, 1, mxREAL);
-    for (size_t i = 0; i < n; i++) {
-        mxSetCell(names, i, mxCreateString(fit->values[i].name));
-        mxGetPr(values)[i] = fit->values[i].value;
-        mxGetPr(sds)[i] = fit->values[i].sd;
-    }
-    put(out, "name", names);
-    put(out, "value", values);
-    put(out, "sd", sds);
-    put(out, "covariance", matrix_out(fit->covariance, n, n));
-    put(out, "chi_square", number_out(fit->chi_square));
-    put(out, "freedom", number_out(fit->freedom));
-    put(out, "untold", names_out(fit->untold, fit->untold_count));
-    return out;
-}
-
-// fit(..., with the options of load, too): of the model as it was loaded
-static void fit(Call *c)
-{
-    c->o = take_options(c->in, c->in_count,
-                        OF_LOAD " data free columns match sd prior time from to method step rtol "
-                                "atol most_steps most_iterations");
-    const Options *o = &c->o;
-    const tr_derive_options derive = derive_options(c);
-    tr_fit_options f = tr_fit_defaults();
-    f.data = o->data.word, f.data_count = o->data.count;
-    f.free = o->free, f.columns = o->columns;
-    f.matches = o->match.word, f.match_count = o->match.count;
-    f.sds = o->sd.word, f.sd_count = o->sd.count;
-    f.priors = o->prior.word, f.prior_count = o->prior.count;
-    if (o->time) f.time = o->time;
-    if (o->method) f.method = o->method;
-    f.from = o->from, f.to = o->to_time;
-    take_over(&f.step, o->step);
-    take_over(&f.rtol, o->rtol);
-    take_over(&f.atol, o->atol);
-    if (o->most_steps >= 0 && o->most_steps < 9e15) f.most_steps = (size_t)o->most_steps;
-    if (o->most_iterations >= 1 && o->most_iterations < 1e6)
-        f.most_iterations = (size_t)o->most_iterations;
-    f.progress = go_on_with_fit;
-    listen();
-    const tr_fit *found = tr_fit_find(c->handle->model->model, &derive, &f, &c->err);
-    if (interrupted) memset(&c->err, 0, sizeof c->err);
-    stop_listening(c);
-    char *fragment = tr_fit_fragment(found, &c->err), *words = tr_fit_text(found, false, &c->err);
-    mxArray *out = found ? fit_out(found) : mxCreateStructMatrix(1, 1, 0, NULL);
-    put(out, "fragment", text_out(fragment));
-    put(out, "text", text_out(words));
-    tr_fit_free(found);
-    c->out[0] = out;
+    size_t size;
+    const uint8_t *bytes = snapshot_of(c->in_count ? c->in[0] : NULL, &size);
+    tr_run_restore(c->handle->run, bytes, size, &c->err);
 }
 
 // view(RUN.csv, PAGE.html)
@@ -851,11 +585,9 @@ static void version(Call *c) { c->out[0] = mxCreateString(tr_version()); }
 
 // ---- verbs ---------------------------------------------------------------------------------
 
-typedef enum Needs { NOTHING, MODEL, RUN, ANY } Needs;
-
 static const struct Verb {
     const char *name;
-    Needs needs; // which handle it takes
+    Kind needs; // which handle it takes
     void (*act)(Call *c);
     int most_outputs;
 } verbs[] = {
@@ -883,6 +615,19 @@ static const struct Verb {
     {"row", RUN, row, 1},
     {"save", RUN, save, 1},
     {"restore", RUN, restore, 0},
+    {"batch", MODEL, batch_new, 1},
+    {"batch_set", BATCH, batch_set, 0},
+    {"batch_reset", BATCH, batch_reset, 0},
+    {"batch_advance", BATCH, batch_advance, 0},
+    {"batch_step", BATCH, batch_step, 0},
+    {"batch_times", BATCH, batch_times, 1},
+    {"batch_rows", BATCH, batch_rows, 1},
+    {"batch_failures", BATCH, batch_failures, 1},
+    {"batch_save", BATCH, batch_save, 1},
+    {"batch_restore", BATCH, batch_restore, 0},
+    {"program", MODEL, program_new, 2},
+    {"program_at", PROGRAM, program_at, 1},
+    {"program_many", PROGRAM, program_many, 1},
 };
 
 static const struct Verb *verb_called(const char *name)
@@ -895,12 +640,12 @@ static const struct Verb *verb_called(const char *name)
 
 static Handle *handle_for(const struct Verb *verb, const mxArray *array)
 {
+    static const char *const kinds[] = {"", "", "model", "run", "batch", "program"};
     Handle *h = find_handle(array);
     if (!h && verb->needs != ANY)
-        give_up("%s: this is no %s, or it was freed", verb->name,
-                verb->needs == RUN ? "run" : "model");
-    if (h && verb->needs == RUN && !h->run) give_up("%s is for runs: open one", verb->name);
-    if (h && verb->needs == MODEL && h->run) give_up("%s is for models, not runs", verb->name);
+        give_up("%s: this is no %s, or it was freed", verb->name, kinds[verb->needs]);
+    if (h && verb->needs != ANY && h->kind != verb->needs)
+        give_up("%s is for a %s, not for a %s", verb->name, kinds[verb->needs], kinds[h->kind]);
     return h;
 }
 
@@ -923,7 +668,8 @@ TRUNDLE_SEEN void mexFunction(int out_count, mxArray *out[], int in_count, const
     keep_loaded();
     if (verb->needs != NOTHING) c.handle = handle_for(verb, in_count > 1 ? in[1] : NULL);
     c.in = in + own, c.in_count = in_count > own ? in_count - own : 0;
-    if (c.in_count == 0 && (verb->act == load || verb->act == export_verb || verb->act == text))
+    if (c.in_count == 0 && (verb->act == load || verb->act == export_verb || verb->act == text ||
+                            verb->act == batch_new || verb->act == program_new))
         give_up("%s: something is missing", verb->name);
     mxArray *results[2] = {NULL, NULL};
     c.out = results, c.out_count = out_count;

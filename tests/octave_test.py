@@ -174,6 +174,33 @@ must(max(real(g.after)) < 0 && norm(eig(g.A - g.B*g.K) - g.after) >= 0, 'lqr');
 must(norm(sort(real(eig(g.A - g.B*g.K))) - sort(real(g.after))) < 1e-6, 'closed loop');
 stands = trundle(s.file, 'case', 'fall', 'with', g.fragment).simulate('end', 5);
 must(abs(stands.pitch(end)) < 1e-2, 'it stands');
+% Many runs side by side, with the bits of runs of their own, whose snapshots are theirs
+b5 = m.batch(5, 'step', 1e-3, 'set', struct('m0', 80:84));
+b5.set('steer_torque', (1:5)'); b5.step(0.013); b5.step(0.02);
+for k = 1:5
+  one = trundle(b, 'case', 'turn', 'controls', 'steer', 'set', {'m0', 79 + k}).open('method', 'rk4', 'step', 1e-3);
+  one.set('steer_torque', k); one.step(0.013); one.step(0.02);
+  rows = b5.row(); must(isequal(rows(k, :), one.row()), 'a run of a batch');
+end
+snapshots = b5.save(); b5.advance(0.1); last = b5.row();
+must(isequal(b5.time(), 0.1*ones(5, 1)) && isequal(b5.get('t'), b5.time()), 'times');
+b5.restore(snapshots); must(isequal(b5.time(), (0.013 + 0.02)*ones(5, 1)), 'many restored');
+b5.advance(0.1); must(isequal(b5.row(), last), 'many again from snapshots');
+mine = m.open('method', 'rk4', 'step', 1e-3); mine.restore(snapshots{2}); mine.advance(0.1);
+must(isequal(mine.row(), last(2, :)), 'a run from a snapshot of a batch');
+b5.restore(mine.save(), logical([0 0 0 1 0])); rows = b5.row();
+must(isequal(rows(4, :), last(2, :)) && isequal(rows(5, :), last(5, :)), 'one of a batch from a run');
+b5.reset(b5.get('t') > 1); must(all(b5.time() == 0.1), 'none of them'); b5.reset([1 0 0 0 0]);
+must(isequal(b5.time() > 0, logical([0 1 1 1 1]')) && all(cellfun(@isempty, b5.failures())), 'one reset');
+% Functions that are kept, and exact derivatives
+p = q.program('M vdot'); e = p.at({'angle', 0.2}); must(isequal(e, q.eval('M vdot', {'angle', 0.2})), 'a program');
+must(isequal(size(p.start), [1 numel(p.inputs)]) && isempty(p.by), 'what a program takes');
+x = [p.start; p.start]; x(2, strcmp(p.inputs, 'angle')) = 0.2; y = p.many(x);
+must(isequal(reshape(y(2, 1:4), 2, 2).', e.M) && isequal(y(2, 5:6).', e.vdot), 'rows of a program');
+d = q.program('M,vdot', 'by', {'q', 'l'}); must(isequal(d.by, {'x'; 'angle'; 'l'}), 'by'); e = d.at();
+must(isequal(size(e.M), [4 3]) && norm(e.vdot(:, 2) - l.A(3:4, 2)) < 1e-12, 'derivatives');
+half = p.start(strcmp(p.inputs, 'l')); up = q.eval('M', {'l', half + h}); down = q.eval('M', {'l', half - h});
+must(norm(reshape(e.M(:, 3), 2, 2).' - (up.M - down.M)/(2*h)) < 1e-8, 'derivatives by rows');
 % Steady motions, poses, fits
 c = trundle(b, 'case', 'circle'); f = c.steady('hold', {'roll=0.1'});
 must(~isempty(strfind(f.fragment, 'initial:')) && isreal(f.state.steer), 'steady');
@@ -203,6 +230,8 @@ REFUSED = r"""
 b = fullfile(root, 'models', 'bicycle.yaml');
 m = trundle(b, 'case', 'turn'); run = m.open('method', 'rk4');
 gone = trundle(b); gone.free(); gone_run = m.open(); gone_run.free();
+many = m.batch(3); gone_many = m.batch(2); gone_many.free(); p = m.program('vdot');
+kept = many.save(); bad = kept; bad{2}(50) = bitxor(bad{2}(50), 1);
 calls = {
   @() trundle(), 'which model';
   @() trundle(3), 'text';
@@ -273,13 +302,46 @@ calls = {
   @() trundle_mex('simulate', 1), 'no model';
   @() trundle_mex('simulate', uint64([1 2])), 'no model';
   @() trundle_mex('simulate', uint64(99999)), 'no model';
-  @() trundle_mex('row', uint64(1)), 'for runs';
+  @() trundle_mex('row', uint64(1)), 'is for a run';
   @() trundle_mex('text', uint64(1)), 'missing';
   @() trundle_mex('eval', uint64(1)), 'text';
   @() trundle_mex('load'), 'missing';
   @() trundle_mex('view', uint64(1)), 'text';
   @() trundle_mex('export', uint64(1), 'c'), 'folder';
   @() trundle_run(), 'open';
+  @() trundle_batch(), 'batch';
+  @() trundle_program(), 'program';
+  @() m.batch(), 'how many';
+  @() m.batch(0), '1 run at least';
+  @() m.batch(2.5), '1 run at least';
+  @() m.batch('x'), 'one number';
+  @() m.batch(3, 'method', 'erk'), 'by rk4 or lie';
+  @() m.batch(3, 'set', {'m0'}), 'struct, or a cell';
+  @() m.batch(3, 'set', struct('m00', 1)), 'm00';
+  @() m.batch(3, 'sett', 1), 'no option';
+  @() m.batch(3, 'set', struct('m0', [80 81])), 'one for each run';
+  @() many.set('steer_torque', [1 2]), '3, one for each run';
+  @() many.set('steer_torque', NaN), 'not finite';
+  @() many.set('steer_torque', 1i), 'one for each run';
+  @() many.set('steer_torque', 1, [1 0]), 'each of 3';
+  @() many.set('nothing', 1), 'nothing';
+  @() many.set('steer_torque'), 'VALUES';
+  @() many.get('nothing'), 'nothing';
+  @() many.step(-1), '0 or more';
+  @() many.step([1 2 3]), 'one number';
+  @() many.advance(Inf), 'cannot go on';
+  @() many.advance([1 2]), 'one for each run';
+  @() many.restore(kept(1:2)), 'cell of 3';
+  @() many.restore(bad), 'bytes are others';
+  @() many.restore(3), 'what save gave';
+  @() many.restore(), 'SNAPSHOTS';
+  @() gone_many.step(0.1), 'freed';
+  @() m.program(), 'which outputs';
+  @() m.program('nothing'), 'nothing';
+  @() m.program('vdot', 'by', 'nothing'), 'nothing';
+  @() p.at({'steerr', 1}), 'is ''steer';
+  @() p.many([1 2]), 'rows of all';
+  @() trundle_mex('batch_rows', uint64(1)), 'not for a model';
 };
 for k = 1:rows(calls)
   words = '';
@@ -313,7 +375,8 @@ def check_interrupt(folder):
     (folder / "long.m").write_text(f"""
 addpath('{build}/octave');
 m = trundle('{root}/models/double_pendulum.yaml'); run = m.open();
-for act = {{@() m.simulate('end', 1e6, 'every', 1e3), @() run.advance(1e6)}}
+many = m.batch(20);
+for act = {{@() m.simulate('end', 1e6, 'every', 1e3), @() run.advance(1e6), @() many.advance(1e6)}}
   printf('go\\n'); fflush(stdout);
   try
     act{{1}}(); printf('WRONG: it came to its end\\n');
@@ -333,7 +396,7 @@ r = m.simulate('end', 0.1); printf('goes on %d\\n', numel(r.t) > 1); fflush(stdo
                 process.send_signal(signal.SIGINT)
         clock.cancel()
     said = [line for line in said if line]
-    check([line for line in said if "stopped" in line and "interrupted" in line] == said[1:4:2] and
+    check([line for line in said if "stopped" in line and "interrupted" in line] == said[1:6:2] and
           said[-1:] == ["goes on 1"], f"Ctrl-C: {said}")
 
 
@@ -351,7 +414,7 @@ def draws(folder):
 def check_documents(folder):
     """The blocks of docs/octave.md, one after the other, where they say that they are."""
     blocks = re.findall(r"^```octave\n(.*?)^```", (root / "docs/octave.md").read_text(), re.M | re.S)
-    check(len(blocks) == 3, f"docs/octave.md has {len(blocks)} blocks")
+    check(len(blocks) == 5, f"docs/octave.md has {len(blocks)} blocks")
     for name, there in (("models", root / "models"), ("build", build)):
         (folder / name).symlink_to(there)
     whole = "".join(blocks)
