@@ -65,11 +65,11 @@ class Wheel(unittest.TestCase):
         self.assertEqual(again.read_bytes(), self.wheel.read_bytes(), "the same bytes each time")
 
     def test_installed(self):
-        """By pip, from the folder and from the wheel; models run there, and Debian's packages are seen."""
+        """By pip, from both folders and from the wheel; models run there, and Debian's packages are seen."""
         if not self.has_venv:
             self.skipTest("python3-venv is missing (tools/setup test installs it)")
         pip = [self.python, "-m", "pip", "install", "-q", "--no-index", "--force-reinstall"]
-        for what in ([ROOT / "python"], ["--no-build-isolation", ROOT / "python"], [self.wheel]):
+        for what in ([ROOT], [ROOT / "python"], ["--no-build-isolation", ROOT / "python"], [self.wheel]):
             run(*pip, *what, cwd=self.there)
         where = run(self.python, "-c", "import trundle; print(trundle.__file__, trundle.__version__)", cwd=self.there)
         self.assertIn(f"{self.there}/env/lib", where)
