@@ -132,8 +132,8 @@ static PyObject *state(PyObject *object, PyObject *nothing)
     SettleObject *self = (SettleObject *)object;
     if (!lock_take(&self->lock)) return NULL;
     const double *in = tr_settle_state(self->settle); // NULL before the first pose
-    PyObject *out = in ? numbers_copy(in, tr_input_count(self->system->system), VECTOR)
-                       : Py_NewRef(Py_None);
+    PyObject *out =
+        in ? numbers_copy(in, tr_input_count(self->system->system), VECTOR) : Py_NewRef(Py_None);
     lock_give(&self->lock);
     return out;
 }
@@ -167,7 +167,8 @@ static PyMethodDef methods[] = {
     {"restart", restart, METH_NOARGS, "restart(): the next pose is found from the start"},
     {"has_jumped", has_jumped, METH_NOARGS, "has_jumped() -> bool"},
     {"lifted", lifted, METH_NOARGS, "lifted() -> str"},
-    {"state", state, METH_NOARGS, "state() -> Numbers, all inputs of programs; None before the first pose"},
+    {"state", state, METH_NOARGS,
+     "state() -> Numbers, all inputs of programs; None before the first pose"},
     {"text", text, METH_VARARGS, "text(json=False) -> str"},
     {"columns", columns, METH_NOARGS, "columns() -> list of (name, unit)"},
     {0}};
