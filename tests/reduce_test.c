@@ -505,6 +505,40 @@ static void test_inner_axes(void **state)
     }
 }
 
+// Two bases with oblique hinges, and links of one between those of the other: what moves is the
+// same as with one behind the other.
+#define TWO_BASES(between, behind)                                                             \
+    "trundle: 1\n"                                                                             \
+    "bodies:\n"                                                                                \
+    "  a: {joint: {type: free}, mass: 2, inertia: {xx: 1, yy: 2, zz: 2}}\n" between            \
+    "  a1: {parent: a, joint: {type: revolute, axis: '1, 2, 2', at: '0.5, 0, 0'}, mass: 1,\n"  \
+    "       com: '0.3, 0.2, 0.1', inertia: {xx: 1, yy: 1, zz: 1}}\n"                           \
+    "  a2: {parent: a1, joint: {type: revolute, axis: '2, 1, 2', at: '0, 0.4, 0'}, mass: 1,\n" \
+    "       com: '0.1, 0.2, 0.3', inertia: {xx: 1, yy: 2, zz: 2}}\n" behind "contacts:\n"      \
+    "  edge: {kind: skate, body: a2, at: '0.2, 0.1, -0.5', direction: '1, 0, 0'}\n"            \
+    "  other: {kind: skate, body: b1, at: '-0.2, 0.3, 0.5', direction: '1, 0, 0'}\n"           \
+    "guess: {a.wx: 1, a.vx: 0.5, d(a1): 2, d(a2): 1, b.wy: 1, d(b1): -1}\n"
+#define OTHER_BASE                                                                             \
+    "  b: {joint: {type: free, at: '3, 0, 0'}, mass: 1, inertia: {xx: 1, yy: 1, zz: 2}}\n"     \
+    "  b1: {parent: b, joint: {type: revolute, axis: '2, -1, 2', at: '0.5, 0, 0'}, mass: 1,\n" \
+    "       com: '0.3, 0.2, 0.1', inertia: {xx: 1, yy: 2, zz: 1}}\n"
+
+static void test_two_bases(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"a.vx", "a.vy", "a.vz",    "a.wx",    "a.wy",   "a.wz",
+                                        "b.vx", "b.wz", "a1_rate", "a2_rate", "b1_rate"};
+    Reduced between = reduced(TWO_BASES(OTHER_BASE, "")),
+            behind = reduced(TWO_BASES("", OTHER_BASE));
+    assert_int_equal(between.described->turned_count, 4); // both bases by inner axes
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        assert_close(probe_vdot(&between.probe, names[i]), probe_vdot(&behind.probe, names[i]),
+                     1e-13);
+    assert_true(fabs(probe_vdot(&behind.probe, "a2_rate")) > 0.1);
+    let_go(&between);
+    let_go(&behind);
+}
+
 // ---- independent speeds --------------------------------------------------------------------
 
 static void test_independent(void **state)
@@ -760,6 +794,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(test_random, say_last_forest),
         cmocka_unit_test(test_inner_axes),
+        cmocka_unit_test(test_two_bases),
         cmocka_unit_test(test_independent),
         cmocka_unit_test(test_robot),
         cmocka_unit_test(test_any_partition),

@@ -9,6 +9,7 @@
 // constants K (of the base: C) and the hinge stands at the foot of the perpendicular:
 //
 //   X' = K_p^T X K,   S' = K^T S,   J' = K^T J K             (bench line "bicycle": a fifth of it)
+#include "mech/meet.h"
 #include "mech/tree.h"
 
 #include <stdio.h>
@@ -148,8 +149,8 @@ static void turn_links(Tree *inner, uint32_t base, uint32_t hinge, Mat C)
     turn_base(&inner->links[base], C);
     for (uint32_t i = base + 1; i < inner->link_count; i++) {
         const Link *link = &inner->links[i];
-        if (link->parent == WORLD || link->parent < base || inner->links[link->parent].carried)
-            continue;
+        if (tr_root_of(inner, i) != base || inner->links[link->parent].carried)
+            continue; // links of other bases may stand between those of this one
         const Mat K = transpose(inner->links[link->parent].spin);
         if (single_turn(K).i < 0 || !is_one(single_turn(K).c)) turn_child(inner, i, K, i == hinge);
     }
