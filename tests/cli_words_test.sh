@@ -63,7 +63,7 @@ check grep -q '^l0.distance, l[0-9]*.distance, .* depend on each other at the st
 
 no_effect="has no effect with"
 run 0 simulate swing.yaml --step 0.001 -o run.csv
-err_has "warning: 'step' $no_effect erk: it is for rk4, pece, lie or euler"
+err_has "warning: 'step' $no_effect erk: it is for rk4, pece, lie, rosenbrock or euler"
 check grep -qF "'step' $no_effect erk" run.json
 run 0 simulate swing.yaml --method rk4 --rtol 1e-6 --dense -o run.csv
 err_has "warning: 'rtol' $no_effect rk4: it is for erk or bdf"

@@ -39,8 +39,8 @@ done
 is "bash: a model" "$(ask simulate models/bi)" models/bicycle.yaml
 is "bash: models and folders" "$(ask check '')" "a folder models"
 is "bash: a run" "$(ask plot r)" run.csv
-is "bash: words" "$(ask simulate models/bicycle.yaml --method r)" rk4
-is "bash: words behind =" "$(ask simulate --method = '')" "bdf erk euler lie pece rk4"
+is "bash: words" "$(ask simulate models/bicycle.yaml --method r)" "rk4 rosenbrock"
+is "bash: words behind =" "$(ask simulate --method = '')" "bdf erk euler lie pece rk4 rosenbrock"
 is "bash: words at =" "$(ask check --evaluate =)" "interpreter native"
 is "bash: words, and =" "$(ask check --order = 2)" 2
 is "bash: any file" "$(ask simulate -o n)" notes.txt

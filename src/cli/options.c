@@ -29,10 +29,11 @@ enum { OPTION_COUNT = sizeof options / sizeof *options };
 
 // ---- help ----------------------------------------------------------------------------------
 
+enum { INDENT = 23, WIDTH = 100 };
+
 // The words of a text, behind the option or below each other; `column` is where the line stands.
 static int print_words(FILE *to, const char *text, int column)
 {
-    enum { INDENT = 23, WIDTH = 100 };
     while (*text) {
         const int length = (int)strcspn(text, " ");
         if (column > INDENT && column + 1 + length > WIDTH) {
@@ -51,6 +52,7 @@ static void print_options(FILE *to, int verb)
     for (const Option *o = options; o < options + OPTION_COUNT; o++) {
         if (!(o->of & verb)) continue;
         int column = fprintf(to, "  %s %s", o->name, o->argument);
+        if (column >= INDENT) column = 0, fprintf(to, "\n");
         column = print_words(to, o->doc, column);
         if (o->otherwise[0]) {
             column += fprintf(to, ";");
