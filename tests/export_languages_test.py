@@ -265,6 +265,26 @@ def check_hostile(folder):
         check_octave(folder, "class", c)
 
 
+C_HELPER = re.compile(r"^(?:static [^\n(=\[]*?|#define )\b(\w+)\b(?:[(\[ ]|$)", re.M)
+PYTHON_HELPER = re.compile(r"^def (?!own_)(\w+)", re.M)
+
+
+def check_own_names(folder, model, *options):
+    """No helper is called as a function of some model would be: a model `first` has first_rates."""
+    run(trundle, "export", model, "--to", "c", "--name", "own", "-q", "-o", folder, *options)
+    files = [(("own.h", "own.c"), C_HELPER)]
+    if not options:  # the form that Python has, too
+        run(trundle, "export", model, "--to", "python", "--name", "own", "-q", "-o", folder)
+        files.append((("own.py",), PYTHON_HELPER))
+    for names, pattern in files:
+        text = "\n".join((folder / name).read_text() for name in names)
+        own = set(re.findall(r"\b(?:own|OWN)_(\w+)", text))
+        helpers = {name for name in pattern.findall(text) if not name.lower().startswith(("own_", "trundle_"))}
+        check(len(own) > 10 and len(helpers) > 3, f"names of {names[-1]}: {len(own)}, {len(helpers)}")
+        for helper in helpers:
+            check(not any(helper.endswith(f"_{name}") for name in own), f"{names[-1]}: a model may have {helper}")
+
+
 def check_starts(folder, name):
     """With another parameter, where conditions leave rates open: what is nearest counts by masses."""
     for language in ("c", "python", "octave"):
@@ -363,6 +383,9 @@ with tempfile.TemporaryDirectory() as made:
     check_controlled(folder, "shaken", 0.01)
     check_controlled(folder, "calm", 0)
     check_hostile(folder)
+    for model in (root / "models/bicycle.yaml", root / "models/tyre_on_bump.yaml", folder / "calm.yaml"):
+        check_own_names(folder, model)
+    check_own_names(folder, root / "models/hopping_wheel.yaml", "--form", "unreduced")
     check_lane_change(folder)
 print(f"{failures} failures")
 sys.exit(1 if failures else 0)

@@ -477,10 +477,9 @@ static void write_defaults(Printer *p)
         tr_buffer_print(out, "; /* %s */\n", code->p.at[k].id);
     }
     tr_buffer_print(out, "}\n\n");
-    tr_c_function(p, PART_INPUTS, "formulas_of_inputs", "u_of", false, &code->u);
+    tr_c_function(p, PART_INPUTS, "input_formulas", "u_of", false, &code->u);
     tr_buffer_print(
-        out,
-        "void %s_inputs(const %s *p, %s *u)\n{\n    formulas_of_inputs(0, p, p, p, u, u);\n}\n\n",
+        out, "void %s_inputs(const %s *p, %s *u)\n{\n    input_formulas(0, p, p, p, u, u);\n}\n\n",
         name, real, real);
 }
 
@@ -519,7 +518,7 @@ static const char start_decided[] = "return begin(0, x, u, p, mode, 1, w);";
 // The conditions of the start, positions first, and the calls that meet them
 static void write_searches(Printer *p, Buffer *solve)
 {
-    static const char *const names[] = {"given_positions", "given_rates"};
+    static const char *const names[] = {"position_conditions", "rate_conditions"};
     const Export *code = p->code;
     Buffer *out = &p->body;
     const bool has_metric = code_has(code, PART_METRIC);
@@ -573,10 +572,10 @@ static void write_start(Printer *p)
                       : ""},
         {"weigh", has_metric ? "conditions *weigh, int easy, " : ""},
         {"take_metric", take.at ? take.at : ""},
-        {"least_step", has_metric
-                           ? "if (weigh) weighed_step(all, n, J, r, d, easy, root, Q, same, w);\n"
-                             "        if (!weigh) least_step(all, n, J, r, d, same);"
-                           : "least_step(all, n, J, r, d, same);"},
+        {"least_move", has_metric
+                           ? "if (weigh) weighed_move(all, n, J, r, d, easy, root, Q, same, w);\n"
+                             "        if (!weigh) least_move(all, n, J, r, d, same);"
+                           : "least_move(all, n, J, r, d, same);"},
         {"modes", modes.at ? modes.at : ""},
         {"solve", solve.at ? solve.at : ""},
         {"same", single ? "1e-10f" : "1e-20"},
@@ -651,10 +650,10 @@ static void write_functions(Printer *p)
         tr_c_function(p, PART_HESSIAN, "hessian", "g", true, NULL);
     }
     tr_c_function(p, PART_FOLLOW, "follow", "f", false, &code->x);
-    tr_c_function(p, PART_SPEEDS, "evaluate_speeds", "f", false, &code->x);
+    tr_c_function(p, PART_SPEEDS, "speed_entries", "f", false, &code->x);
     tr_buffer_print(&p->body,
                     "void %s_speeds(%s t, %s *x, const %s *u, const %s *p, %s *w)\n{\n"
-                    "    evaluate_speeds(t, x, u, p, x, w);\n}\n\n",
+                    "    speed_entries(t, x, u, p, x, w);\n}\n\n",
                     code->options.name, p->real, p->real, p->real, p->real, p->real);
     tr_c_projection(p);
     write_quality(p);

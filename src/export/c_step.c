@@ -62,21 +62,22 @@ static void write_one_step(Printer *p)
     const bool phi = code->phi_count, units = code->quaternion_count;
     const char *name = code->options.name, *at = jumps ? "between(t, from, to)" : "t";
     char first_call[200], project[200], head[300], check[100];
-    if (first) tr_c_function(p, PART_FIRST, "first_rates", "dx", false, &code->x);
+    if (first) tr_c_function(p, PART_FIRST, "first_stage", "dx", false, &code->x);
     if (first)
         snprintf(first_call, sizeof first_call,
-                 "for (int i = 0; i < N; i++) k1[i] = 0;\n    first_rates(%s, x, u, p, k1, w)", at);
+                 "for (int i = 0; i < N; i++) k1[i] = 0;\n    first_stage(%s, x, u, p, k1, w)", at);
     else
         snprintf(first_call, sizeof first_call, "%s_rates(%s, x, u, p, mode, k1, w)", name, at);
     snprintf(project, sizeof project, "%s%s", units ? "    make_units(x);\n" : "",
              phi ? "    back_onto_constraints(t, x, u, p, w);\n" : "");
     const char *end = jumps ? "between(t + h, from, to)" : "t + h";
     snprintf(check, sizeof check, "is_chart_bad(%s, x, u, p, w) ? 2 : 0", end);
-    snprintf(head, sizeof head,
-             "static int one_step(%s t, %s h%s, %s *x, const %s *u, const %s *p, const int *mode, "
-             "%s *w)",
-             p->real, p->real, jumps ? ", double from, double to" : "", p->real, p->real, p->real,
-             p->real);
+    snprintf(
+        head, sizeof head,
+        "static int runge_kutta(%s t, %s h%s, %s *x, const %s *u, const %s *p, const int *mode, "
+        "%s *w)",
+        p->real, p->real, jumps ? ", double from, double to" : "", p->real, p->real, p->real,
+        p->real);
     const Mark marks[] = {
         {"first", first_call}, {"project", project},
         {"head", head},        {"middle", jumps ? "between(t + h / 2, from, to)" : "t + h / 2"},
@@ -134,15 +135,15 @@ static void write_stops(Printer *p)
 static void write_unreduced_step(Printer *p)
 {
     const bool jumps = has_jumps(p->code);
-    tr_buffer_print(&p->body,
-                    "static int one_step(double t, double h%s, double *x, const double *u, const "
-                    "double *p, int *mode, double *w)\n{\n%s}\n\n",
-                    jumps ? ", double from, double to" : "",
-                    jumps
-                        ? "    const double begins = between(t, from, to);\n"
-                          "    return step_on(begins, between(t + h, from, to) - begins, x, u, p, "
-                          "mode, w);\n"
-                        : "    return step_on(t, h, x, u, p, mode, w);\n");
+    tr_buffer_print(
+        &p->body,
+        "static int runge_kutta(double t, double h%s, double *x, const double *u, const "
+        "double *p, int *mode, double *w)\n{\n%s}\n\n",
+        jumps ? ", double from, double to" : "",
+        jumps ? "    const double begins = between(t, from, to);\n"
+                "    return step_on(begins, between(t + h, from, to) - begins, x, u, p, "
+                "mode, w);\n"
+              : "    return step_on(t, h, x, u, p, mode, w);\n");
 }
 
 void tr_c_step(Printer *p)

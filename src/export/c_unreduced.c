@@ -277,7 +277,7 @@ void tr_c_unreduced(Printer *p)
     tr_c_function(p, PART_ROWS, "evaluate_rows", "T", false, NULL);
     tr_c_function(p, PART_TERMS, "evaluate_terms", "T", false, NULL);
     tr_c_function(p, PART_RATES, "motion", "dx", false, &code->x);
-    tr_c_function(p, PART_OUTPUTS, "evaluate_outputs", "y", false, &code->y);
+    tr_c_function(p, PART_OUTPUTS, "output_entries", "y", false, &code->y);
     if (has_contacts) tr_c_function(p, PART_MARGINS, "evaluate_margins", "f", false, NULL);
     tr_c_fill_in(p, &p->body, tr_embedded_c_unreduced(), NULL);
     write_project(p);

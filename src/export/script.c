@@ -438,7 +438,7 @@ static const char *step_name(const Script *s, Pieces *pieces)
     const bool samples = s->code->samples.clock.count;
     if (s->is_octave) return samples ? "one_step" : "step";
     snprintf(pieces->step, sizeof pieces->step, "%s_step", s->code->options.name);
-    return samples ? "one_step" : pieces->step;
+    return samples ? "runge_kutta" : pieces->step;
 }
 
 static void make_pieces(const Script *s, Pieces *pieces)
