@@ -8,7 +8,7 @@ THREADS := build/threads
 COVERAGE := build/coverage
 sources = $(shell git ls-files '*.c' '*.h')
 
-.PHONY: all python octave demo dist test test-kernels test-threads check soak sanitized build-sanitized coverage docs pictures gallery papers fmt lint bench bench-gpu table clean golden
+.PHONY: all python octave demo dist test test-kernels test-threads test-compilers check soak sanitized build-sanitized coverage docs pictures gallery papers fmt lint bench bench-gpu table clean golden
 
 # What the page of reports is made from, where there is npm to fetch it; an archive brings the page.
 PAGE := web/node_modules/.package-lock.json
@@ -86,6 +86,12 @@ test-threads:
 	cmake --build $(THREADS) -j$(JOBS) --target stepping_test program_test threads variants
 	ctest --test-dir $(THREADS) --output-on-failure -R '^(stepping_test|program_test|example_threads|example_variants)$$'
 
+# All C with gcc 11 and 12, clang 13 and 14; any warning is an error.
+test-compilers:
+	tools/setup check
+	$(MAKE) all
+	tools/compilers build
+
 # Which lines of src/ the tests execute; docs/coverage.md says why some are left.
 coverage:
 	tools/setup test
@@ -103,6 +109,7 @@ check: lint
 	$(MAKE) test FUZZ_SECONDS=$(or $(FUZZ_SECONDS),300) LEFT_OUT="-LE none"
 	$(MAKE) test-kernels
 	$(MAKE) test-threads
+	$(MAKE) test-compilers
 
 # An hour on two processors: fuzzing, random mechanisms against multipliers, long runs. SOAK has
 # options of tools/soak.

@@ -195,8 +195,8 @@ Options take_options(const mxArray *const *array, int count, const char *known)
 {
     Options o;
     memset(&o, 0, sizeof o);
-    o.order = o.end = o.every = o.step = o.rtol = o.atol = o.most_steps = NAN;
-    o.from = o.to_time = o.most_iterations = NAN;
+    o.order = o.end = o.every = o.step = o.rtol = o.atol = o.most_steps = (double)NAN;
+    o.from = o.to_time = o.most_iterations = (double)NAN;
     if (count == 1 && mxIsChar(array[0]) && !is_among(take_text(array[0], "the option"), known))
         refuse_name(take_text(array[0], "the option"), known);
     if (count % 2) give_up("options are names and values, one after the other");

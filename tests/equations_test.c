@@ -474,8 +474,8 @@ static void test_two_links(void **state)
         "M[1,1] = m2*(l1*(l1 + 2*r2*cos(q2)) + r2^2) + m1*r1^2 + I1 + I2",
         "M[1,2] = m2*r2*(l1*cos(q2) + r2) + I2",
         "M[2,2] = m2*r2^2 + I2",
-        "c[1] = g*cos(q1)*(m2*(l1 + r2*cos(q2)) + m1*r1) - m2*r2*sin(q2)*(l1*q2'*(2*q1' + q2') + "
-        "g*sin(q1))",
+        ("c[1] = g*cos(q1)*(m2*(l1 + r2*cos(q2)) + m1*r1) - m2*r2*sin(q2)*(l1*q2'*(2*q1' + q2') + "
+         "g*sin(q1))"),
         "c[2] = m2*r2*(l1*q1'^2*sin(q2) + g*cos(q1 + q2))",
     };
     tr_error err = {0};

@@ -227,7 +227,7 @@ static inline int try_set(Unit *unit, unsigned vr, double value)
 
 static inline double get(Unit *unit, const char *name)
 {
-    double value = NAN;
+    double value = (double)NAN;
     if (try_get(unit, reference_of(unit, name), &value)) fail_msg("%s: %s", name, last_words);
     return value;
 }

@@ -131,7 +131,7 @@ static inline double number_of(Writer *w, Text text)
 {
     char formula[500], name[32];
     tr_error err = {0};
-    double in[1] = {0}, value = NAN;
+    double in[1] = {0}, value = (double)NAN;
     snprintf(formula, sizeof formula, "%.*s", (int)text.length, text.at);
     const tr_expr x = tr_formula(w->scope, formula, &err);
     snprintf(name, sizeof name, "v%u", w->scope->output_count);
@@ -486,7 +486,8 @@ static inline void compare(Twins *t, Worst *worst)
         worst->c = fmax(worst->c, fabs(t->out[n * n + i] - c[mi]) / c_size);
         worst->a = fmax(worst->a, fabs(t->out[n * n + n + i] - a[mi]) / a_size);
     }
-    if (!(isfinite(worst->M) && isfinite(worst->c) && isfinite(worst->a))) worst->a = INFINITY;
+    if (!(isfinite(worst->M) && isfinite(worst->c) && isfinite(worst->a)))
+        worst->a = (double)INFINITY;
     free(M);
 }
 

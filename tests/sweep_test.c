@@ -8,6 +8,9 @@
 #include "sim/normal.h"
 
 #include <complex.h>
+#undef I
+
+static const double complex imaginary = (double complex)_Complex_I;
 
 // ---- samples --------------------------------------------------------------------------------
 
@@ -319,7 +322,7 @@ static void spreads_the_weave_as_its_slope_says(void **state)
     (void)state;
     static const double v = 4.6, sd = 1e-4;
     static const char *const vary[] = {"speed0~normal(4.6, 1e-4)"}, *const of[] = {"speed0"};
-    double complex s = CMPLX(-0.3, 3.7), by_s, by_v;
+    double complex s = -0.3 + 3.7 * imaginary, by_s, by_v;
     tr_sweep_options o = tr_sweep_defaults();
     o.vary = vary, o.vary_count = 1, o.samples = 60, o.what = "linearise";
     o.keep = "growth=final(if(abs(im1) > 1, re1, re2)), turn=final(max(abs(im1), abs(im2)))";
@@ -401,7 +404,7 @@ static double complex hurwitz(double complex v, const double complex p[VARIED])
 static double weave_speed(const double *p, double *slopes)
 {
     static const double h = 1e-30;
-    const double complex ih = CMPLX(0, h);
+    const double complex ih = h * imaginary;
     double complex q[VARIED];
     double v = 4.3;
     for (int i = 0; i < VARIED; i++) q[i] = p[i];

@@ -556,7 +556,7 @@ static void check_heights(const Written *w, double (*f)(double x, double y), dou
                      y = corner[1] + step * (double)(i / wide), wanted = f(x, y);
         float number;
         memcpy(&number, bytes + i * sizeof number, sizeof number);
-        if (fabs(x * x + y * y - 1) > 1e-9) assert_close(number, wanted, 2e-7);
+        if (fabs(x * x + y * y - 1) > 1e-9) assert_close((double)number, wanted, 2e-7);
         if (isnan(number)) holes++;
     }
     assert_true(holes > 0 && corner[1] < -0.2 && corner[0] + step * (count[0] - 1) > reach);

@@ -87,7 +87,7 @@ bool call_goes_on(Call *call, double t, double end)
     if (call->raised) return false;
     if (call->count++ % STEPS_BETWEEN) return true;
     const double now = now_seconds();
-    if (!call->looked) call->looked = now;
+    if (call->looked == 0) call->looked = now;
     if (now - call->looked > patience) call_leave(call);
     if (now - call->looked < between) return true;
     call->looked = now;

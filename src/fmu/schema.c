@@ -38,9 +38,9 @@ bool tr_read_flag(const char *text, bool *value)
 
 bool tr_read_real(const char *text, double *value)
 {
-    if (strcmp(text, "INF") == 0) return *value = INFINITY, true;
-    if (strcmp(text, "-INF") == 0) return *value = -INFINITY, true;
-    if (strcmp(text, "NaN") == 0) return *value = NAN, true;
+    if (strcmp(text, "INF") == 0) return *value = (double)INFINITY, true;
+    if (strcmp(text, "-INF") == 0) return *value = -(double)INFINITY, true;
+    if (strcmp(text, "NaN") == 0) return *value = (double)NAN, true;
     return tr_read_number(text, value);
 }
 

@@ -135,7 +135,7 @@ Value tr_word_number(const Word *word)
 
 // ---- definitions ---------------------------------------------------------------------------
 
-static Definition *define(Words *w, int what, Text name)
+static Definition *define(Words *w, Defines what, Text name)
 {
     static Definition none;
     if (!tr_grow((void **)&w->definitions, &w->definition_capacity, w->definition_count + 1,
@@ -144,8 +144,7 @@ static Definition *define(Words *w, int what, Text name)
         return &none;
     }
     Definition *d = &w->definitions[w->definition_count++];
-    *d = (Definition){.name = name};
-    d->what = what;
+    *d = (Definition){.what = what, .name = name};
     return d;
 }
 

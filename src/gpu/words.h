@@ -15,8 +15,16 @@ typedef struct Word {
     uint32_t skip; // of a macro: words of its body, which follow, and their end
 } Word;
 
+typedef enum Defines {
+    DEFINES_FUNCTION,
+    DEFINES_MACRO,
+    DEFINES_NUMBER,
+    DEFINES_LIST,
+    DEFINES_STRUCTURE
+} Defines;
+
 typedef struct Definition {
-    enum { DEFINES_FUNCTION, DEFINES_MACRO, DEFINES_NUMBER, DEFINES_LIST, DEFINES_STRUCTURE } what;
+    Defines what;
     Text name;
     uint32_t parameters, body; // words: behind "(", and the first of what it says
     bool has_parameters;       // of a macro

@@ -652,7 +652,7 @@ static void clear(Batch *b)
 
 static bool check_until(Batch *b, tr_error *err)
 {
-    b->from = INFINITY, b->to = -INFINITY, b->going = b->there = 0;
+    b->from = (double)INFINITY, b->to = -(double)INFINITY, b->going = b->there = 0;
     for (size_t i = 0; i < b->count && !has_failed(err); i++) {
         const Member *m = &b->members[i];
         if (m->failure || m->rests) continue;
