@@ -289,7 +289,7 @@ static void test_refusals(void **state)
     check_refused(&how, "the folder that code is to be written into is missing");
     how.folder = in_folder("."), how.language = "cobol";
     check_refused(&how, "there is no language 'cobol'; there are 'c', 'octave', 'python', "
-                        "'casadi', 'fmu', 'sympy', 'ptx'");
+                        "'casadi', 'fmu', 'sympy', 'ptx', 'cuda'");
     how = tr_export_defaults();
     how.folder = in_folder("."), how.fix = "m,tillt";
     check_refused(&how, "there is no parameter 'tillt'; did you mean 'tilt'?");
@@ -298,7 +298,7 @@ static void test_refusals(void **state)
     how.outputs = NULL, how.form = "short";
     check_refused(&how, "there is no form 'short': it is auto, reduced or unreduced");
     how.form = "auto", how.language = "python", how.single = true;
-    check_refused(&how, "only C has numbers of single precision");
+    check_refused(&how, "only C and CUDA have numbers of single precision");
     how.language = "c", how.single = false, how.folder = in_folder("m.c");
     char words[600];
     snprintf(words, sizeof words, "'%s' is no folder", how.folder);

@@ -69,7 +69,13 @@
     X(sympy_head, "export/sympy_head.txt")                   \
     X(sympy_demo, "export/sympy_demo.txt")                   \
     X(c_makefile, "export/c_makefile.txt")                   \
-    X(ptx_demo, "export/ptx_demo.txt")
+    X(ptx_demo, "export/ptx_demo.txt")                       \
+    X(cuda_head, "export/cuda_head.txt")                     \
+    X(cuda_number, "export/cuda_number.txt")                 \
+    X(cuda_single, "export/cuda_single.txt")                 \
+    X(cuda_tail, "export/cuda_tail.txt")                     \
+    X(cuda_demo, "export/cuda_demo.txt")                     \
+    X(cuda_makefile, "export/cuda_makefile.txt")
 
 #define DECLARE(name, file) Text tr_embedded_##name(void);
 EMBEDDED(DECLARE)

@@ -191,8 +191,8 @@ bool tr_export(const tr_system *system, const tr_export_options *options, tr_err
     if (!o.folder || !o.folder[0])
         tr_fail(err, TR_USAGE, (Place){0}, "the folder that code is to be written into is missing");
     const Target *target = has_failed(err) ? NULL : tr_target(o.language ? o.language : "c", err);
-    if (target && o.single && strcmp(target->name, "c") != 0)
-        tr_fail(err, TR_USAGE, (Place){0}, "only C has numbers of single precision");
+    if (target && o.single && !target->has_single)
+        tr_fail(err, TR_USAGE, (Place){0}, "only C and CUDA have numbers of single precision");
     bool is_unreduced = false;
     return target && choose_form(system, &o, target, &is_unreduced, err) &&
            export_code(system, &o, target, is_unreduced, err);

@@ -19,20 +19,6 @@ typedef struct Item {
     bool is_needed;
 } Item;
 
-static bool is_word(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || is_digit(c);
-}
-
-static Text take_line(Text *rest)
-{
-    const char *end = memchr(rest->at, '\n', rest->length);
-    const size_t length = end ? (size_t)(end - rest->at) + 1 : rest->length;
-    const Text line = {rest->at, length};
-    rest->at += length, rest->length -= length;
-    return line;
-}
-
 static bool starts(Text line, const char *with)
 {
     const size_t length = strlen(with);

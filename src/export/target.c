@@ -6,8 +6,8 @@
 #include <string.h>
 
 static const Target targets[] = {
-#define TARGET(name, words, print, differentiates, may_unreduce, is_file) \
-    {name, words, print, differentiates, may_unreduce, is_file},
+#define TARGET(name, words, print, differentiates, may_unreduce, is_file, has_single) \
+    {name, words, print, differentiates, may_unreduce, is_file, has_single},
 #include "export/target.def"
 };
 enum { TARGET_COUNT = sizeof targets / sizeof *targets };

@@ -39,11 +39,11 @@ void tr_upper_name(const char *name, char *out, size_t size);
 typedef struct Target {
     const char *name, *words;
     bool (*print)(Export *code, Folder *folder, tr_error *err);
-    bool differentiates, may_unreduce, is_file;
+    bool differentiates, may_unreduce, is_file, has_single;
 } Target;
 const Target *tr_target(const char *name, tr_error *err);
 
-#define TARGET(name, words, print, differentiates, may_unreduce, is_file) \
+#define TARGET(name, words, print, differentiates, may_unreduce, is_file, has_single) \
     bool print(Export *code, Folder *folder, tr_error *err);
 #include "export/target.def"
 
