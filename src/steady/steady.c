@@ -445,6 +445,9 @@ static bool find_symmetries(Steady *p, tr_error *err)
     double *B = calloc(m * A + 1, sizeof *B), *V = calloc(A * A + 1, sizeof *V),
            *sigma = calloc(A + 1, sizeof *sigma);
     uint32_t *own = calloc(A + 1, sizeof *own);
+    free(p->generator);
+    free(p->projection);
+    p->projection = NULL;
     p->generator = calloc(A * A + 1, sizeof *p->generator);
     bool good = false;
     if (!B || !V || !sigma || !own || !p->generator || (p->rows && !make_projection(p)))
@@ -470,9 +473,12 @@ static bool make_lists(Steady *p, const tr_steady_options *o)
     p->own_quaternions = calloc(p->system->quaternion_count + 1u, sizeof *p->own_quaternions);
     p->hold_names = calloc(holds, sizeof *p->hold_names);
     p->targets = calloc(holds, sizeof *p->targets);
+    p->stays = calloc(holds, sizeof *p->stays);
     p->asked = calloc(2 * holds, sizeof *p->asked);
+    p->given = calloc(holds, sizeof *p->given);
     p->in = calloc(n, sizeof *p->in);
-    return p->place && p->own_quaternions && p->hold_names && p->targets && p->asked && p->in;
+    return p->place && p->own_quaternions && p->hold_names && p->targets && p->stays && p->asked &&
+           p->given && p->in;
 }
 
 static bool make_room(Steady *p)
@@ -504,9 +510,12 @@ static bool read_options(Steady *p, const tr_steady_options *o, Expr *holds, tr_
     for (size_t i = 0; i < o->hold_count; i++)
         if (!add_hold(p, o->holds[i], holds, err)) return false;
     if (!add_sweep(p, o->sweep, holds, err)) return false;
-    for (uint32_t i = 0; i < p->holds; i++) p->asked[i] = true;
+    for (uint32_t i = 0; i < p->holds; i++) p->given[i] = true;
     if (o->trim) offer_all(p, !o->free, holds);
-    for (uint32_t i = 0; i < p->holds; i++) p->asked[p->holds + i] = true;
+    for (uint32_t i = 0; i < p->holds; i++) {
+        p->asked[p->holds + i] = true;
+        p->stays[i] = isnan(p->targets[i]);
+    }
     return true;
 }
 
@@ -514,9 +523,10 @@ static bool read_options(Steady *p, const tr_steady_options *o, Expr *holds, tr_
 static void find_targets(Steady *p)
 {
     memcpy(p->in, p->flow->inputs, p->system->input_count * sizeof *p->in);
+    memcpy(p->asked, p->given, p->holds * sizeof *p->asked);
     evaluate(p);
     for (uint32_t i = 0; i < p->holds; i++)
-        if (isnan(p->targets[i])) p->targets[i] = row_values(p)[p->rows + i];
+        if (p->stays[i]) p->targets[i] = row_values(p)[p->rows + i];
 }
 
 static bool refuse_signals(const System *s, tr_error *err)
@@ -567,6 +577,28 @@ Steady *tr_steady_open(const System *system, const tr_steady_options *o, tr_erro
     return NULL;
 }
 
+// Whether what was made for the flow holds for another one of the plan
+static bool is_alike(const Steady *p, const Flow *flow)
+{
+    return flow->now->programs == p->flow->now->programs;
+}
+
+bool tr_steady_restart(Steady *p, const double *values, tr_error *err)
+{
+    const uint32_t generators = p->generators;
+    Flow *flow = tr_flow_new(p->plan, values, err);
+    if (!flow || !is_alike(p, flow) || !tr_flow_ready(flow, 1u << CHART_COLUMNS, err))
+        return tr_flow_free(flow), false;
+    tr_flow_fill_all(flow, 0, flow->start);
+    tr_flow_free(p->flow);
+    p->flow = flow;
+    memcpy(p->in, flow->inputs, p->system->input_count * sizeof *p->in);
+    const bool good = find_symmetries(p, err) && p->generators == generators;
+    p->generators = generators; // for which there is room
+    if (good) find_targets(p);
+    return good;
+}
+
 void tr_steady_close(Steady *p)
 {
     if (!p) return;
@@ -580,7 +612,9 @@ void tr_steady_close(Steady *p)
                          p->own_quaternions,
                          p->hold_names,
                          p->targets,
+                         p->stays,
                          p->asked,
+                         p->given,
                          p->row_names,
                          p->action_names,
                          p->generator,

@@ -28,8 +28,10 @@ struct Steady {
     uint32_t holds; // formulas that are held
     const char **hold_names;
     double *targets; // of each: what it is held at, besides what its formula says
+    bool *stays;     // of each: what it is at the guess
     bool *asked;   // of each: it is held; else it may be, when something is left open. Then as many
                    // true
+    bool *given;   // of each: asked by the options
     uint32_t rows; // constraints on positions
     const char **row_names;
     uint32_t actions; // that generators are made of
@@ -70,6 +72,9 @@ typedef struct Arc {
 
 Steady *tr_steady_open(const System *system, const tr_steady_options *options, tr_error *err);
 void tr_steady_close(Steady *steady);
+// The same equations from another start, with these values of all inputs. False when it has others
+// there: another chart, other contacts, other symmetries; or with an error.
+bool tr_steady_restart(Steady *steady, const double *values, tr_error *err);
 // The guess: the case's initial state.
 void tr_steady_guess(Steady *steady, double *u);
 // Newton's method from u. Without an arc s stays.

@@ -14,9 +14,20 @@ static tr_settle *open_settle(const Sweep *s, Plan *plan, tr_error *err)
     return tr_settle_new(plan, &o, err);
 }
 
-static bool take_pose(const Sweep *s, System *system, double *row, tr_error *err)
+// There is nothing but the sweep.
+void *tr_settling_open(const Sweep *s, tr_error *err)
 {
-    Plan *plan = tr_plan_new(system, err);
+    (void)err;
+    return (void *)s;
+}
+
+void tr_settling_close(void *worker) { (void)worker; }
+
+static bool take_pose(void *worker, const double *values, double *row, tr_error *err)
+{
+    const Sweep *s = worker;
+    System *system = tr_variant_derive(s, values, err);
+    Plan *plan = system ? tr_plan_new(system, err) : NULL;
     tr_settle *settle = plan ? open_settle(s, plan, err) : NULL;
     const bool is_alike = settle && tr_settle_column_count(settle) == s->row_count;
     if (settle && !is_alike)
@@ -24,6 +35,7 @@ static bool take_pose(const Sweep *s, System *system, double *row, tr_error *err
     const bool good = is_alike && tr_settle_pose(settle, NULL, row, err);
     tr_settle_free(settle);
     tr_plan_free(plan);
+    tr_system_free(system);
     return good;
 }
 
@@ -45,5 +57,5 @@ bool tr_settling_prepare(Sweep *s, tr_error *err)
 
 bool tr_settling_work(void *worker, Block *b, tr_error *err)
 {
-    return tr_variants_work(worker, b, take_pose, err);
+    return tr_variants_work(worker, b, take_pose, worker, err);
 }

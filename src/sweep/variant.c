@@ -82,13 +82,11 @@ System *tr_variant_derive(const Sweep *s, const double *values, tr_error *err)
 
 // ---- runs of one row ------------------------------------------------------------------------
 
-static bool take_run(const Sweep *s, Block *b, uint32_t i, TakeRow *take, double *row,
+static bool take_run(const Sweep *s, Block *b, uint32_t i, TakeRow *take, void *worker, double *row,
                      double *tally, double *formulas, tr_error *err)
 {
     double *values = block_values(s, b, i);
-    System *system = tr_variant_derive(s, values, err);
-    const bool good = system && take(s, system, row, err);
-    tr_system_free(system);
+    const bool good = take(worker, values, row, err);
     tr_keep_begin(&s->keep, tally);
     if (!good) return false;
     memcpy(row + s->row_count, values, s->design.count * sizeof *row);
@@ -102,7 +100,7 @@ static bool take_run(const Sweep *s, Block *b, uint32_t i, TakeRow *take, double
     return tr_block_keep(s, b, i, row, err);
 }
 
-bool tr_variants_work(const Sweep *s, Block *b, TakeRow *take, tr_error *err)
+bool tr_variants_work(const Sweep *s, Block *b, TakeRow *take, void *worker, tr_error *err)
 {
     const size_t tally = tr_keep_size(&s->keep);
     double *row = calloc(s->keep.inputs + tally + s->keep.formulas + 1, sizeof *row);
@@ -110,7 +108,8 @@ bool tr_variants_work(const Sweep *s, Block *b, TakeRow *take, tr_error *err)
     for (uint32_t i = 0; i < b->count && !has_failed(err) && !s->stops; i++) {
         tr_error why = {0};
         const double started = seconds_now();
-        take_run(s, b, i, take, row, row + s->keep.inputs, row + s->keep.inputs + tally, &why);
+        take_run(s, b, i, take, worker, row, row + s->keep.inputs, row + s->keep.inputs + tally,
+                 &why);
         b->seconds[i] = seconds_now() - started;
         if (why.status == TR_NO_MEMORY) tr_fail_memory(err);
         if (why.status) tr_block_fail(b, i, &why);
