@@ -168,6 +168,42 @@ err_has "the database 'full.db'"
 run 0 "${many[@]}" -q -o full.db
 check same_runs full.db whole.db
 
+# A file system of its own, which is small, and then read-only
+mkdir small
+cat >in_small.sh <<'END'
+trundle=$1
+shift
+mount -t tmpfs -o size=240k tmpfs small || exit 77
+"$trundle" "$@" --shard 1/4 -q -o small/a.db; echo $? >status
+cp small/a.db part.db
+"$trundle" "$@" -q -o small/a.db 2>full; echo $? >>status
+cp small/a.db small.db
+"$trundle" sweep --merge large.db -q -o small/c.db 2>full_merge; echo $? >>status
+rm -f small/c.db*
+mount -o remount,ro small || exit 77
+"$trundle" "$@" -q -o small/a.db 2>read_only; echo $? >>status
+"$trundle" "$@" -q -o small/b.db 2>not_made; echo $? >>status
+"$trundle" sweep --merge whole.db -q -o small/b.db 2>not_merged; echo $? >>status
+"$trundle" plot small/a.db -y "final(a)" -q -o read.svg; echo $? >>status
+END
+larger=("${many[@]}" --record $((count / 40)))
+if unshare -rm true 2>/dev/null; then
+    run 0 "${larger[@]}" -q -o large.db
+    what="a small file system"
+    unshare -rm bash in_small.sh "$trundle" "${larger[@]}" >out 2>err
+    check test "$(tr '\n' ' ' <status)" = '0 4 4 4 4 4 0 '
+    check grep -qF "the disk is full, below the database 'small/a.db': what was written stays" full
+    check grep -qF "the disk is full, below the database 'small/c.db'" full_merge
+    check grep -qF "'small/a.db': attempt to write a readonly database" read_only
+    check grep -qF "cannot use the database 'small/b.db'" not_made
+    check grep -qF "cannot use the database 'small/b.db'" not_merged
+    check test "$(sqlite3 small.db 'SELECT count(*) FROM runs')" -ge "$(sqlite3 part.db 'SELECT count(*) FROM runs')"
+    run 0 "${larger[@]}" -q -o small.db
+    check same_runs small.db large.db
+else
+    echo "left out: no file systems of one's own here"
+fi
+
 # Another program has it: it is waited for, for a while
 cp killed.db locked.db
 sqlite3 locked.db 'DELETE FROM runs WHERE run > 100'

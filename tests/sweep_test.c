@@ -256,7 +256,7 @@ static void ends_where_a_sink_ends_it(void **state)
     tr_sweep_options o = bicycles(vary, 1, "rk4");
     size_t count = 0;
     tr_sweep_sink sink = {refuse_to_begin, count_run, &count};
-    o.sinks = &sink, o.sink_count = 1, o.end = 0.1;
+    o.sinks = &sink, o.sink_count = 1, o.end = 0.1, o.keep = "final(roll)";
     tr_sweep(model, NULL, &o, NULL, &err);
     assert_int_equal(count, 0);
     sink.begin = NULL;
@@ -565,6 +565,8 @@ static void refuses_with_words(void **state)
         {"m0=1,2", "max(rol)", NULL, NULL, "'rol'", 0},
         {"m0=1,2", "max(roll, steer)", NULL, NULL, "one formula", 0},
         {"m0=1,2", "at(roll)", NULL, NULL, "a time and a formula", 0},
+        {"m0=1,2", "at(11, roll)", NULL, NULL, "runs end at 10 s", 0},
+        {"m0=1,2", "at(1, roll)", NULL, "steady", "runs end at 0 s", 0},
         {"m0=1,2", "max(roll), max( roll)", NULL, NULL, "a column of this name", 0},
         {"m0=1,2", "m0=max(roll)", NULL, NULL, "a column of this name", 0},
         {"m0=1,2", NULL, "roll >", NULL, "--stop", 0},

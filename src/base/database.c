@@ -20,11 +20,12 @@ void tr_database_name(Buffer *command, const char *name)
 enum { PATIENCE = 10000 };        // [ms] with what other programs do
 
 // The functions that are used, one row each
-#define SQLITE_FUNCTIONS(X)                                                                 \
-    X(open_v2)                                                                              \
-    X(close) X(exec) X(errmsg) X(errcode) X(busy_timeout) X(prepare_v2) X(finalize) X(step) \
-        X(reset) X(bind_double) X(bind_int64) X(bind_text) X(bind_null) X(column_double)    \
-            X(column_int64) X(column_text) X(column_type) X(column_count) X(column_name)
+#define SQLITE_FUNCTIONS(X)                                                                     \
+    X(open_v2)                                                                                  \
+    X(close)                                                                                    \
+    X(exec) X(errmsg) X(errcode) X(busy_timeout) X(prepare_v2) X(finalize) X(step) X(reset)     \
+        X(bind_double) X(bind_int64) X(bind_text) X(bind_null) X(column_double) X(column_int64) \
+            X(column_text) X(column_type) X(column_count) X(column_name)
 
 static struct Sqlite {
 #define MEMBER(name) __typeof__(sqlite3_##name) *name;
@@ -68,6 +69,12 @@ static void fail(const Database *d, int code, tr_error *err)
                 "'%.200s' is locked by another program: what was written stays, and the same "
                 "command goes on from there",
                 d->path);
+    else if (code == SQLITE_FULL)
+        tr_fail(
+            err, TR_IO, (Place){0},
+            "the disk is full, below the database '%.200s': what was written stays, and the same "
+            "command goes on from there",
+            d->path);
     else if (code == SQLITE_NOTADB)
         tr_fail(err, TR_IO, (Place){0}, "'%.200s' is no database", d->path);
     else

@@ -190,6 +190,16 @@ bool tr_keep_make(Keep *k, const char *list, const char *stop, const char *const
     return !has_failed(err);
 }
 
+bool tr_keep_ends(const Keep *k, double end, tr_error *err)
+{
+    for (uint32_t i = 0; i < k->count; i++)
+        if (k->kept[i].how == KEEP_AT && k->kept[i].at > end)
+            return tr_fail(err, TR_USAGE, (Place){0}, "--keep '%.100s': runs end at %.6g s",
+                           k->kept[i].name, end),
+                   false;
+    return true;
+}
+
 void tr_keep_free(Keep *k)
 {
     tr_program_free(k->program);

@@ -29,6 +29,8 @@ typedef struct Keep {
 // A list as `--keep` has it; names and units of the columns of rows.
 bool tr_keep_make(Keep *keep, const char *list, const char *stop, const char *const *columns,
                   uint32_t column_count, const Design *design, tr_error *err);
+// Whether all times that are asked for are before the end; else words.
+bool tr_keep_ends(const Keep *keep, double end, tr_error *err);
 void tr_keep_free(Keep *keep);
 
 // Of one run: what it has come to so far, as so many numbers

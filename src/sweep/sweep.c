@@ -151,7 +151,8 @@ static bool open_sweep(Sweep *s, tr_error *err)
         return false;
     const char *keep = o->keep ? o->keep : default_keep(s, err);
     if (has_failed(err) ||
-        !tr_keep_make(&s->keep, keep, o->stop, s->row_names, s->row_count, &s->design, err))
+        !tr_keep_make(&s->keep, keep, o->stop, s->row_names, s->row_count, &s->design, err) ||
+        !tr_keep_ends(&s->keep, s->end, err))
         return false;
     s->block_count = (s->design.runs + s->block_size - 1) / s->block_size;
     return name_columns(s, err);
