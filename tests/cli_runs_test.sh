@@ -63,6 +63,17 @@ err_has "holes.csv, line 2: 'a0' has no number"
 run 2 sweep swing.yaml --vary l=0.4,0.5 --record 1 -o x.csv
 err_has 'rows of runs go to a .db file'
 
+# On a terminal a line says how far it is, how fast, and how long it will take; it goes away at the end
+if python3 -c '' 2>/dev/null; then
+    what="progress at a terminal"
+    python3 - "$trundle" sweep swing.yaml --vary m=0:30:0.2 --end 30 --keep "final(a)" -o bar.csv <<'END' >out
+import os, pty, sys
+pty.spawn(sys.argv[1:], lambda fd: os.read(fd, 4096))
+END
+    check grep -qE '^ *[0-9]+ %  [0-9]+ of 151 runs, [0-9.e+]+ a second, [0-9.]+ (s|min|h) left, 1 failed' <(tr '\r' '\n' <out)
+    check test "$(tr -d '\n' <out | grep -o '151 runs in .*' | cut -c1-11)" = '151 runs in'
+fi
+
 # ---- databases ------------------------------------------------------------------------------
 
 run 0 sweep swing.yaml --vary l=0.4,0.5 -q -o have.db
