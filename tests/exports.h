@@ -4,6 +4,7 @@
 #define TR_TESTS_EXPORTS_H
 
 #include "folder.h"
+#include "model_list.h"
 #include "models.h"
 
 #include "base/random.h"
@@ -11,7 +12,6 @@
 #include "program/list.h"
 #include "sim/run.h"
 
-#include <dirent.h>
 #include <dlfcn.h>
 #include <unistd.h>
 
@@ -147,26 +147,6 @@ static inline void unload_exported(Exported *e)
     free(e->x), free(e->dx), free(e->u), free(e->p), free(e->y), free(e->J), free(e->z), free(e->w);
     free(e->mode);
     dlclose(e->library);
-}
-
-static inline int is_model(const struct dirent *entry)
-{
-    const size_t length = strlen(entry->d_name);
-    return length > 5 && strcmp(entry->d_name + length - 5, ".yaml") == 0;
-}
-
-// Names of all models in models/, to be freed; how many
-static inline int list_models(char **names)
-{
-    struct dirent **entries;
-    const int found = scandir(MODELS_DIR, &entries, is_model, alphasort);
-    for (int i = 0; i < found; i++) {
-        entries[i]->d_name[strlen(entries[i]->d_name) - 5] = 0;
-        names[i] = strdup(entries[i]->d_name);
-        free(entries[i]);
-    }
-    free(entries);
-    return found;
 }
 
 #endif

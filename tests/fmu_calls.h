@@ -20,6 +20,7 @@ typedef struct Unit {
     char *description, *token;
     const char *resources; // as instances are told; NULL: there are none
     void *c;               // the instance
+    double next;           // its next time event; HUGE_VAL: it knows none
 } Unit;
 
 // ---- making and loading --------------------------------------------------------------------
@@ -179,11 +180,13 @@ static inline bool update(Unit *unit)
             GOOD(unit->three.UpdateDiscreteStates(unit->c, &again, &terminate, &nominals, &states,
                                                   &defined, &next));
             changed = changed || states;
+            unit->next = defined ? next : HUGE_VAL;
         } else {
             fmi2EventInfo info;
             GOOD(unit->two.NewDiscreteStates(unit->c, &info));
             again = info.newDiscreteStatesNeeded;
             changed = changed || info.valuesOfContinuousStatesChanged;
+            unit->next = info.nextEventTimeDefined ? info.nextEventTime : HUGE_VAL;
         }
     }
     assert_false(again);

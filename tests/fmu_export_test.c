@@ -297,7 +297,114 @@ static void test_wrong_calls(void **state)
     }
 }
 
+// ---- what is given and told ----------------------------------------------------------------
+
+static int choose_logs(Unit *unit, bool on, size_t count, const char *const names[])
+{
+    return unit->version == 3 ? (int)unit->three.SetDebugLogging(unit->c, on, count, names)
+                              : (int)unit->two.SetDebugLogging(unit->c, on, count, names);
+}
+
+// Whether an error comes to the ear of whoever asked for an instance
+static bool is_told(Unit *unit)
+{
+    double value;
+    last_words[0] = 0;
+    assert_int_not_equal(try_get(unit, 12345, &value), 0);
+    return last_words[0];
+}
+
+static void test_logs(void **state)
+{
+    (void)state;
+    static const char *const warnings[] = {"logStatusWarning"}, *const unknown[] = {"logNothing"},
+                             *const both[] = {"logStatusWarning", "logStatusError"};
+    for (int version = 2; version <= 3; version++) {
+        Unit unit = unit_called("double_pendulum", version);
+        begin(&unit, true);
+        assert_true(is_told(&unit));
+        GOOD(choose_logs(&unit, false, 0, NULL));
+        assert_false(is_told(&unit));
+        GOOD(choose_logs(&unit, true, 1, warnings));
+        assert_false(is_told(&unit));
+        GOOD(choose_logs(&unit, true, 2, both));
+        assert_true(is_told(&unit));
+        GOOD(choose_logs(&unit, true, 0, NULL));
+        assert_true(is_told(&unit));
+        assert_int_not_equal(choose_logs(&unit, true, 1, unknown), 0);
+        assert_int_not_equal(choose_logs(&unit, true, 1, NULL), 0);
+        assert_int_equal(count_of(&unit, "<Category "), 3);
+        free_instance(&unit);
+        unload_fmu(&unit);
+    }
+}
+
+// No pointer is followed that is none.
+static void check_nothing_given(Unit *unit, size_t n)
+{
+    const unsigned vr = reference_of(unit, "time");
+    const size_t z = indicator_count(unit);
+    void *none = NULL;
+    assert_int_not_equal(try_get(unit, vr, NULL), 0);
+    assert_int_not_equal(CALL(unit, GetContinuousStates, GetContinuousStates, NULL, n), 0);
+    assert_int_not_equal(CALL(unit, SetContinuousStates, SetContinuousStates, NULL, n), 0);
+    assert_int_not_equal(CALL(unit, GetDerivatives, GetContinuousStateDerivatives, NULL, n), 0);
+    assert_int_not_equal(CALL(unit, GetEventIndicators, GetEventIndicators, NULL, z), 0);
+    assert_int_not_equal(
+        CALL(unit, GetNominalsOfContinuousStates, GetNominalsOfContinuousStates, NULL, n), 0);
+    assert_int_not_equal(directional(unit, &vr, 1, &vr, 1, NULL, NULL), 0);
+    assert_int_not_equal(CALL(unit, SetFMUstate, SetFMUState, NULL), 0);
+    assert_int_not_equal(CALL(unit, GetFMUstate, GetFMUState, NULL), 0);
+    GOOD(CALL(unit, FreeFMUstate, FreeFMUState, NULL)); // as free does
+    GOOD(CALL(unit, FreeFMUstate, FreeFMUState, &none));
+}
+
+static void test_nothing_given(void **state)
+{
+    (void)state;
+    for (int version = 2; version <= 3; version++) {
+        Unit unit = unit_called("hopping_wheel", version);
+        begin(&unit, false);
+        check_nothing_given(&unit, state_count(&unit));
+        void *saved = NULL, *c = unit.c; // and no state of one kind goes into the other
+        GOOD(CALL(&unit, GetFMUstate, GetFMUState, &saved));
+        begin(&unit, true);
+        assert_int_not_equal(CALL(&unit, SetFMUstate, SetFMUState, saved), 0);
+        GOOD(step(&unit, 0, 0.01));
+        GOOD(CALL(&unit, FreeFMUstate, FreeFMUState, &saved));
+        free_instance(&unit);
+        unit.c = c;
+        free_instance(&unit);
+        unit.c = NULL;
+        assert_int_not_equal(CALL_PLAIN(&unit, Terminate), 0);
+        free_instance(&unit); // of nothing
+        unload_fmu(&unit);
+    }
+}
+
 // ---- archives ------------------------------------------------------------------------------
+
+// Where nobody says a step, rk4 is stable with the fastest motion.
+static void test_step(void **state)
+{
+    (void)state;
+    tr_system *mast = system_called("flexible_mast", NULL);
+    tr_export_options how = tr_export_defaults();
+    for (int said = 0; said < 2; said++) {
+        how.step = said ? 1e-3 : 0;
+        export_fmu(mast, &how, in_folder("m.fmu"));
+        Unit unit = load_fmu(in_folder("m.fmu"), 3);
+        char *words = attribute_at(unit.description, "fixedInternalStepSize");
+        const double inside = strtod(words, NULL);
+        assert_true(said ? inside == 1e-3 : inside < 1e-3 && inside > 1e-5);
+        free(words);
+        begin(&unit, true);
+        assert_int_equal(step(&unit, 0, 0.1) == 0, !said);
+        free_instance(&unit);
+        unload_fmu(&unit);
+    }
+    tr_system_free(mast);
+}
 
 static void test_archives(void **state)
 {
@@ -465,6 +572,8 @@ int main(void)
         cmocka_unit_test(test_threads),     cmocka_unit_test(test_values),
         cmocka_unit_test(test_wrong_calls), cmocka_unit_test(test_archives),
         cmocka_unit_test(test_sources),     cmocka_unit_test(test_tables),
+        cmocka_unit_test(test_logs),        cmocka_unit_test(test_nothing_given),
+        cmocka_unit_test(test_step),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

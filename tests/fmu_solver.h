@@ -91,7 +91,7 @@ static inline bool complete(Solver *s, double t)
     return enter;
 }
 
-static inline void handle_event(Solver *s, double t, double end)
+static inline void handle_event(Solver *s, double t)
 {
     double *x = N_VGetArrayPointer(s->x), before[400];
     s->events++;
@@ -101,19 +101,18 @@ static inline void handle_event(Solver *s, double t, double end)
     if (changed) GOOD(CALL(s->unit, GetContinuousStates, GetContinuousStates, x, s->n));
     for (size_t k = 0; k < s->n; k++) s->jump = fmax(s->jump, fabs(x[k] - before[k]));
     CVodeReInit(s->memory, t, s->x);
-    CVodeSetStopTime(s->memory, end);
 }
 
 static inline void go_to(Solver *s, double end)
 {
     double t = 0;
     CVodeGetCurrentTime(s->memory, &t);
-    CVodeSetStopTime(s->memory, end);
     while (t < end) {
+        CVodeSetStopTime(s->memory, fmin(end, s->unit->next));
         const int flag = CVode(s->memory, end, s->x, &t, CV_ONE_STEP);
         if (flag < 0) fail_msg("CVODE: %d at %g: %s", flag, t, last_words);
         const bool wants = complete(s, t);
-        if (wants || flag == CV_ROOT_RETURN) handle_event(s, t, end);
+        if (wants || flag == CV_ROOT_RETURN || t >= s->unit->next) handle_event(s, t);
     }
 }
 

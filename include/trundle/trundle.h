@@ -603,7 +603,7 @@ typedef struct tr_export_options {
     const char *form;
     // Of an FMU:
     const char *kind; // "me,cs": model exchange, co-simulation; NULL: both
-    double step;      // of co-simulation inside [s]; 0: the case's, or 0.001
+    double step;      // of co-simulation inside [s]; 0: the case's, 0.001, or what is stable
     int fmi;          // 2 or 3; 0: 3
     int sources_only; // not 0: no binary. Else the compiler `cc`, or what CC says, makes one
 } tr_export_options;

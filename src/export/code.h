@@ -105,6 +105,7 @@ typedef struct CodeOptions {
     int fmi; // 2 or 3
     bool exchanges, simulates, sources_only;
     double step;
+    bool is_step_said; // else it is shorter where that is needed
 } CodeOptions;
 
 typedef struct Export {

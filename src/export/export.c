@@ -147,7 +147,9 @@ static bool read_fmu(const System *s, const tr_export_options *o, CodeOptions *o
 {
     options->is_fmu = true, options->sources_only = o->sources_only;
     options->fmi = o->fmi ? o->fmi : 3;
-    options->step = o->step != 0 ? o->step : s->plan.step > 0 ? s->plan.step : 0.001;
+    const double usual = 0.001; // of cases that say nothing
+    options->step = o->step != 0 ? o->step : s->plan.step > 0 ? s->plan.step : usual;
+    options->is_step_said = o->step != 0 || options->step != usual;
     if (options->fmi != 2 && options->fmi != 3)
         tr_fail(err, TR_USAGE, (Place){0}, "there is FMI 2 and FMI 3, and no %d", o->fmi);
     if (!(options->step > 0) || !isfinite(options->step))

@@ -10,7 +10,7 @@
 
 // ---- text ----------------------------------------------------------------------------------
 
-// As the value of an attribute. What XML cannot hold becomes '?'.
+// As the value of an attribute, ends of lines included. What XML cannot hold becomes '?'.
 static void add_text(Buffer *out, const char *text)
 {
     for (size_t length; *text; text += length) {
@@ -19,7 +19,9 @@ static void add_text(Buffer *out, const char *text)
         const bool is_bad = code < ' ' || code == 127 || (code >= 0xd800 && code < 0xe000) ||
                             code == 0xfffe || code == 0xffff;
         if (!length) length = 1;
-        if (is_bad)
+        if (code == '\n' || code == '\t')
+            tr_buffer_print(out, "&#%u;", code);
+        else if (is_bad)
             tr_buffer_add(out, "?", 1);
         else if (code == '&')
             tr_buffer_print(out, "&amp;");
@@ -144,6 +146,7 @@ static void add_head(const Fmu *fmu, Buffer *out)
     if (fmu->code->options.simulates) add_kind(fmu, out, true);
     add_units(fmu, out);
     tr_buffer_print(out, "  <LogCategories>\n    <Category name=\"logStatusWarning\"/>\n"
+                         "    <Category name=\"logStatusDiscard\"/>\n"
                          "    <Category name=\"logStatusError\"/>\n  </LogCategories>\n");
     tr_buffer_print(out, "  <DefaultExperiment startTime=\"0\"");
     if (s->plan.end > 0) add_number(out, "stopTime", s->plan.end);
