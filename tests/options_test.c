@@ -84,7 +84,7 @@ IS_SOUND(tr_settle_options, owner);
 IS_SOUND(tr_equations_options, effort);
 IS_SOUND(tr_fit_options, owner);
 IS_SOUND(tr_plot_options, model);
-IS_SOUND(tr_sweep_options, shares);
+IS_SOUND(tr_sweep_options, on);
 IS_SOUND(tr_view_options, sweep);
 IS_SOUND(tr_fmu_options, unused);
 

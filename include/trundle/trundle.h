@@ -810,6 +810,9 @@ typedef struct tr_sweep_options {
     // Not 0: with the processes that mpirun started beside this one, all of which make the same
     // call. The first of them writes; only its summary says anything.
     size_t shares;
+    // "gpu": steps of rk4 and lie are made on GPUs, as of tr_run_options; NULL and "cpu": they are
+    // not
+    const char *on;
 } tr_sweep_options;
 void tr_sweep_fill(tr_sweep_options *options, size_t size);
 // All processors, as the case says; what is varied must be given.
@@ -828,6 +831,8 @@ typedef struct tr_sweep_summary {
     double seconds;
     bool interrupted;
     bool follows; // another process has all that
+    char on[520]; // where steps were made that were to be made on a GPU, and why
+    size_t steps_on_gpu;
 } tr_sweep_summary;
 
 // TR_USAGE for options that make no sense, and for a file that was begun with another model or

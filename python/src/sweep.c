@@ -27,6 +27,7 @@ static const Field fields[] = {{"vary", TEXTS, AT(vary), AT(vary_count)},
                                {"atol", NUMBER, AT(atol)},
                                {"most_steps", COUNT, AT(most_steps)},
                                {"threads", COUNT, AT(jobs)},
+                               {"on", TEXT, AT(on)},
                                {"output", TEXT, AT(output)},
                                {"shard", COUNT, AT(shard)},
                                {"shards", COUNT, AT(shards)},
@@ -141,6 +142,8 @@ static bool put_summary(PyObject *out, const tr_sweep_summary *s)
            put(out, "done", PyLong_FromSize_t(s->done)) &&
            put(out, "failed", PyLong_FromSize_t(s->failed)) &&
            put(out, "seconds", PyFloat_FromDouble(s->seconds)) &&
+           put(out, "on", PyUnicode_DecodeUTF8(s->on, (Py_ssize_t)strlen(s->on), "replace")) &&
+           put(out, "steps_on_gpu", PyLong_FromSize_t(s->steps_on_gpu)) &&
            put(out, "interrupted", PyBool_FromLong(s->interrupted));
 }
 

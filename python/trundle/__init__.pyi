@@ -113,7 +113,8 @@ class LoadedModel:
               free: Names = ..., hold: Held = ..., by: str | None = ..., end: float | None = ...,
               every: float | None = ..., method: str | None = ..., step: float | None = ...,
               rtol: float | None = ..., atol: float | None = ..., most_steps: int | None = ...,
-              threads: int | None = ..., output: Path | None = ..., shard: tuple[int, int] | None = ...,
+              threads: int | None = ..., on: str | None = ..., output: Path | None = ...,
+              shard: tuple[int, int] | None = ...,
               progress: Callable[[int, int, int], bool | None] | None = ...) -> Sweep: ...
     def linearise(self, *, step: float | None = ..., reduce: bool = ...,
                   closed: bool = ...) -> Linear: ...

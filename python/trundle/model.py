@@ -313,7 +313,8 @@ class LoadedModel:
 
     def sweep(self, vary=None, keep=None, *, table=None, samples=None, seed=None, stop=None, record=None,
               do="simulate", free=None, hold=None, by=None, end=None, every=None, method=None, step=None,
-              rtol=None, atol=None, most_steps=None, threads=None, output=None, shard=None, progress=None):
+              rtol=None, atol=None, most_steps=None, threads=None, on=None, output=None, shard=None,
+              progress=None):
         """Many runs in which parameters, inputs and numbers of the start vary: a Sweep.
 
         vary              {"m0": [60, 80, 100], "speed0": "4:6:0.5", "l": "uniform(1, 1.1)", "initial.roll":
@@ -327,17 +328,19 @@ class LoadedModel:
         do                "simulate"; or "steady", "linearise", "settle", with free, hold and by
         end, every, ...   how runs go on, as of simulate(); by rk4 and lie many go side by side
         threads           None: one for each processor
+        on                "gpu": steps of rk4 and lie are made on GPUs; w.summary["on"] tells where they were
         output            a .db file (SQLite), with which the same call goes on where it was interrupted;
                           or a .csv file
         shard             (3, 16): only the third of sixteen parts
         progress          progress(done, failed, all) is called now and then, and stops it by False
 
-        Numbers are the same, to the bit, with any number of threads, and those of `trundle sweep`. A run that
+        Numbers are the same, to the bit, with any number of threads and on GPUs, and those of `trundle sweep`. A run that
         fails is told in w.failures. Ctrl-C ends it: the KeyboardInterrupt's .result has what was done.
         """
         return sweep.sweep(self, vary, table, keep, hold, shard, progress, output, samples=samples, seed=seed,
                            stop=stop, record=record, do=do, free=listed(free), by=by, end=end, every=every,
-                           method=method, step=step, rtol=rtol, atol=atol, most_steps=most_steps, threads=threads)
+                           method=method, step=step, rtol=rtol, atol=atol, most_steps=most_steps, threads=threads,
+                           on=on)
 
     # ---- studies (study.py) ----------------------------------------------------------------
 

@@ -19,6 +19,7 @@ from .result import Result
 from .study import Found, told_without, write_data
 
 FIGURES = 9  # the last columns say how a run went
+SUMMARY = ("runs", "before", "done", "failed", "seconds", "interrupted", "on", "steps_on_gpu")
 OUTCOMES = ("ok", "stopped", "failed")
 MOST_SHOWN, MOST_WIDTH = 8, 110  # runs, and characters of a line
 
@@ -132,7 +133,7 @@ class Sweep(Found):
         self.units = dict(zip(self.columns, found["units"]))
         self.array, self.seconds = array(found["values"]), array(found["took"])
         self.status = tuple("" if math.isnan(x) else OUTCOMES[int(x)] for x in memoryview(found["outcome"]).tolist())
-        self.summary = {name: found[name] for name in ("runs", "before", "done", "failed", "seconds", "interrupted")}
+        self.summary = {name: found[name] for name in SUMMARY}
         self.failures = dict(sorted(found["words"].items()))
         self.recorded = {run: self._result(run, rows) for run, rows in sorted(found["rows"].items())}
 

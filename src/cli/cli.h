@@ -48,7 +48,7 @@ typedef struct Options {
     bool dense, no_project, filter, no_deviations;
     // sweep
     Words vary;
-    const char *table, *samples, *seed, *keep, *record, *stop, *what, *jobs, *shard;
+    const char *table, *samples, *seed, *keep, *record, *stop, *what, *jobs, *on, *shard;
     bool merge;
     // linearise and steady
     const char *sweep, *picture, *free;

@@ -68,7 +68,7 @@ static bool take_options(const Options *options, tr_sweep_options *o)
 {
     o->vary = options->vary.word, o->vary_count = options->vary.count;
     o->table = options->table, o->keep = options->keep, o->stop = options->stop;
-    o->what = options->what, o->method = options->method;
+    o->what = options->what, o->method = options->method, o->on = options->on;
     o->output = options->output ? options->output : "-";
     o->free = options->free, o->by = options->by;
     o->holds = options->holds.word, o->hold_count = options->holds.count;
@@ -100,6 +100,9 @@ static void print_summary(const tr_sweep_options *o, const tr_sweep_summary *s)
     if (s->before) cli_say("%zu of %zu runs were there before\n", s->before, s->runs);
     cli_say("%s%zu runs in %.3g s, %.4g a second\n", s->interrupted ? "interrupted after " : "",
             made, s->seconds, s->seconds > 0 ? (double)made / s->seconds : 0);
+    if (s->on[0])
+        cli_say("%zu steps were made on a GPU%s%s\n", s->steps_on_gpu,
+                strncmp(s->on, "the CPU", 7) == 0 ? ", the others on " : ": ", s->on);
     if (s->failed)
         cli_say("%zu of them could not go on to the end%s%s\n", s->failed,
                 s->words[0] ? ", the first because " : "", s->words);

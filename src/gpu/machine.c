@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Work is divided among devices, and into chunks that their memory holds.
+// Work is divided among devices, and into chunks that their memory holds. Threads take turns.
 #include "gpu/machine.h"
 
 #include "gpu/cache.h"
@@ -23,6 +23,7 @@ typedef struct Machine {
     Device devices[MOST_DEVICES];
     int count;
     char words[400];
+    pthread_mutex_t turn;
 } Machine;
 
 struct GpuKernel {
@@ -86,9 +87,11 @@ static bool load_on(const Machine *m, GpuKernel *k, int device, const char *ptx,
     return is_there || assemble(m, k, device, ptx, entry, has_path ? path : NULL, err);
 }
 
-static void unload(void *self, GpuKernel *k)
+static void take_turn(Machine *m) { pthread_mutex_lock(&m->turn); }
+static void end_turn(Machine *m) { pthread_mutex_unlock(&m->turn); }
+
+static void forget(const Machine *m, GpuKernel *k)
 {
-    const Machine *m = self;
     tr_error none = {0};
     for (int i = 0; k && i < m->count; i++) {
         if (!k->module[i] || !enter(m, i, &none)) continue;
@@ -98,17 +101,24 @@ static void unload(void *self, GpuKernel *k)
     free(k);
 }
 
+static void unload(void *self, GpuKernel *k)
+{
+    take_turn(self);
+    forget(self, k);
+    end_turn(self);
+}
+
 static GpuKernel *load(void *self, const char *ptx, const char *entry, tr_error *err)
 {
     const Machine *m = self;
     GpuKernel *k = has_failed(err) ? NULL : calloc(1, sizeof *k);
     if (!k) return tr_fail_memory(err), NULL;
-    for (int i = 0; i < m->count; i++)
-        if (!load_on(m, k, i, ptx, entry, err)) {
-            unload(self, k);
-            return NULL;
-        }
-    return k;
+    bool good = true;
+    take_turn(self);
+    for (int i = 0; good && i < m->count; i++) good = load_on(m, k, i, ptx, entry, err);
+    if (!good) forget(m, k);
+    end_turn(self);
+    return good ? k : NULL;
 }
 
 // ---- memory --------------------------------------------------------------------------------
@@ -212,13 +222,10 @@ static bool run_chunks(const Machine *m, GpuKernel *k, const GpuWork *w, const S
 }
 
 // What comes back is put aside until all of it is there.
-static bool run(void *self, GpuKernel *k, const GpuWork *w, tr_error *err)
+static bool run_all(const Machine *m, GpuKernel *k, const GpuWork *w, double *out, tr_error *err)
 {
-    const Machine *m = self;
     Share shares[MOST_DEVICES] = {{0}};
-    double *out = malloc((w->numbers * w->count + w->count + 1) * sizeof *out);
-    bool good = out != NULL;
-    if (!good) tr_fail_memory(err);
+    bool good = true;
     const size_t each = (w->count + (size_t)m->count - 1) / (size_t)m->count;
     for (int i = 0; good && i < m->count; i++) good = take_room(m, i, w, each, &shares[i], err);
     for (size_t from = 0; good && from < w->count;) {
@@ -233,6 +240,16 @@ static bool run(void *self, GpuKernel *k, const GpuWork *w, tr_error *err)
     tr_error none = {0};
     for (int i = 0; i < m->count; i++)
         if (shares[i].memory && enter(m, i, &none)) m->driver->release(shares[i].memory);
+    return good;
+}
+
+static bool run(void *self, GpuKernel *k, const GpuWork *w, tr_error *err)
+{
+    double *out = malloc((w->numbers * w->count + w->count + 1) * sizeof *out);
+    if (!out) return tr_fail_memory(err), false;
+    take_turn(self);
+    const bool good = run_all(self, k, w, out, err);
+    end_turn(self);
     if (good) memcpy(w->block, out, w->numbers * w->count * sizeof *out);
     free(out);
     return good;
@@ -254,10 +271,9 @@ static bool bring_all(const Machine *m, GpuKernel *k, const GpuWork *w, Share *s
     return k->resident != 0;
 }
 
-static bool step(void *self, GpuKernel *k, const GpuWork *w, uint64_t state, uint64_t inputs,
-                 uint32_t steps, tr_error *err)
+static bool step_all(const Machine *m, GpuKernel *k, const GpuWork *w, uint64_t state,
+                     uint64_t inputs, uint32_t steps, tr_error *err)
 {
-    const Machine *m = self;
     Share share = {.memory = k->resident, .room = w->count, .count = w->count};
     if (!enter(m, 0, err) || (!share.memory && !bring_all(m, k, w, &share, err))) return false;
     if (steps)
@@ -275,6 +291,15 @@ static bool step(void *self, GpuKernel *k, const GpuWork *w, uint64_t state, uin
     m->driver->release(k->resident);
     k->resident = 0;
     return true;
+}
+
+static bool step(void *self, GpuKernel *k, const GpuWork *w, uint64_t state, uint64_t inputs,
+                 uint32_t steps, tr_error *err)
+{
+    take_turn(self);
+    const bool good = step_all(self, k, w, state, inputs, steps, err);
+    end_turn(self);
+    return good;
 }
 
 // ---- the devices that there are ------------------------------------------------------------
@@ -321,7 +346,7 @@ const GpuMachine *tr_gpu_machine(tr_error *err)
     if (has_failed(err)) return NULL;
     pthread_mutex_lock(&lock);
     if (!is.run) {
-        machine = (Machine){0};
+        machine = (Machine){.turn = PTHREAD_MUTEX_INITIALIZER};
         if (open_devices(&machine, err))
             is = (GpuMachine){.self = &machine,
                               .words = machine.words,

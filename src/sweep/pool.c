@@ -25,8 +25,8 @@ typedef struct Pool {
 
 // ---- threads --------------------------------------------------------------------------------
 
-// The next block; NULL when there is none, or all is over.
-static Block *take_block(Pool *p, tr_error *err)
+// The next block; NULL when there is none, or all is over, or it would have to wait.
+static Block *take_block(Pool *p, bool waits, tr_error *err)
 {
     Block *b = tr_block_new(p->sweep, err);
     Deal deal = {0};
@@ -34,6 +34,7 @@ static Block *take_block(Pool *p, tr_error *err)
     pthread_mutex_lock(&p->lock);
     while (b && dealt == DEALT_NOTHING_YET && !p->sweep->stops) {
         if (p->waiting <= AHEAD * p->threads) dealt = p->dealer->deal(p->dealer->owner, &deal);
+        if (dealt == DEALT_NOTHING_YET && !waits) break;
         if (dealt == DEALT_NOTHING_YET) pthread_cond_wait(&p->has_room, &p->lock);
     }
     pthread_mutex_unlock(&p->lock);
@@ -42,13 +43,35 @@ static Block *take_block(Pool *p, tr_error *err)
     return NULL;
 }
 
-static void give_back(Pool *p, Block *b)
+// As many as a worker may have, of those that are there
+static Block *take_hand(Pool *p, tr_error *err)
+{
+    Block *first = take_block(p, true, err), *last = first;
+    for (uint32_t n = 1; last && n < p->sweep->hand; n++) {
+        last->next = take_block(p, false, err);
+        last = last->next;
+    }
+    return first;
+}
+
+static void give_back(Pool *p, Block *hand)
 {
     pthread_mutex_lock(&p->lock);
-    b->next = p->finished, p->finished = b;
-    p->waiting++;
+    for (Block *next; hand; hand = next) {
+        next = hand->next;
+        hand->next = p->finished, p->finished = hand;
+        p->waiting++;
+    }
     pthread_cond_signal(&p->is_finished);
     pthread_mutex_unlock(&p->lock);
+}
+
+static void throw_away(Block *hand)
+{
+    for (Block *next; hand; hand = next) {
+        next = hand->next;
+        tr_block_free(hand);
+    }
 }
 
 static void *work(void *owner)
@@ -57,12 +80,12 @@ static void *work(void *owner)
     tr_error err = {0};
     const Task *task = p->sweep->task;
     void *worker = task->open(p->sweep, &err);
-    Block *b;
-    while (worker && (b = take_block(p, &err))) {
-        if (task->work(worker, b, &err))
-            give_back(p, b);
+    Block *hand;
+    while (worker && (hand = take_hand(p, &err))) {
+        if (!err.status && task->work(worker, hand, &err))
+            give_back(p, hand);
         else
-            tr_block_free(b);
+            throw_away(hand);
         if (err.status) break;
     }
     task->close(worker);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs of a sweep that are simulated: by rk4 and lie many side by side, by other methods one after
-// the other. Each has the bits of tr_simulate.
+// the other. Each has the bits of tr_simulate. For a GPU a worker has many blocks at once, whose
+// runs are one batch.
 #include "sweep/simulating.h"
 #include "base/clock.h"
 #include "base/error.h"
@@ -14,8 +15,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { MOST_BLOCKS = 1024 }; // that a worker has at once
+
 // What is known so far of one run
 typedef struct Progress {
+    Block *block;
+    uint32_t at;         // in it
     double *row, *tally; // its last row, with what is varied behind it
     Balance balance;
     double position, velocity, t;
@@ -27,11 +32,13 @@ typedef struct Worker {
     const Sweep *sweep;
     tr_batch *batch; // or
     Run *run;
-    Progress runs[MOST_BLOCK];
+    size_t room; // for runs
+    Progress *runs;
+    uint32_t count;
     uint32_t *input; // that is varied
     uint32_t kinetic, potential;
     double *rows, *tallies, *formulas;
-    double *row[MOST_BLOCK];
+    double **row;
     tr_workspace *work; // of what is kept
 } Worker;
 
@@ -40,6 +47,19 @@ typedef struct Worker {
 static bool goes_side_by_side(const char *method)
 {
     return strcmp(method, "rk4") == 0 || strcmp(method, "lie") == 0;
+}
+
+static bool is_on_gpu(const Sweep *s)
+{
+    return s->options->on && strcmp(s->options->on, "gpu") == 0;
+}
+
+static bool check_place(const Sweep *s, tr_error *err)
+{
+    if (!is_on_gpu(s) || goes_side_by_side(s->method)) return true;
+    tr_fail(err, TR_USAGE, (Place){0}, "a GPU makes steps of rk4 and lie; '%s' has no such steps",
+            s->method);
+    return false;
 }
 
 static bool check_steps(const Sweep *s, tr_error *err)
@@ -74,8 +94,9 @@ bool tr_simulating_prepare(Sweep *s, tr_error *err)
     s->rtol = isnan(o->rtol) ? by_case.rtol : o->rtol;
     s->atol = isnan(o->atol) ? by_case.atol : o->atol;
     s->method = o->method ? o->method : by_case.method;
-    if (!tr_method(s->method, err) || !check_steps(s, err)) return false;
+    if (!tr_method(s->method, err) || !check_place(s, err) || !check_steps(s, err)) return false;
     s->block_size = goes_side_by_side(s->method) ? MOST_BLOCK : 1;
+    if (is_on_gpu(s)) s->hand = MOST_BLOCKS;
     if (!tr_sweep_rows(s, (uint32_t)tr_plan_column_count(s->plan), err)) return false;
     for (uint32_t i = 0; i < s->row_count; i++) {
         s->row_names[i] = tr_plan_column_name(s->plan, i);
@@ -100,9 +121,11 @@ static void open_runs(Worker *w, tr_error *err)
     how.method = s->method, how.step = tr_row_step(s->end, s->every, s->step);
     how.rtol = s->rtol, how.atol = s->atol, how.end = s->end;
     how.progress = may_go_on, how.owner = (void *)s;
-    if (goes_side_by_side(s->method))
-        w->batch = tr_batch_new(s->plan, s->block_size, &how, err);
-    else
+    w->room = (size_t)s->block_size * s->hand;
+    if (goes_side_by_side(s->method)) {
+        how.on = s->options->on;
+        w->batch = tr_batch_new(s->plan, w->room, &how, err);
+    } else
         w->run = tr_run_open(s->plan, &how, err);
     if (w->run) w->run->most_steps = s->options->most_steps;
 }
@@ -110,13 +133,16 @@ static void open_runs(Worker *w, tr_error *err)
 static bool make_room(Worker *w, tr_error *err)
 {
     const Sweep *s = w->sweep;
-    const size_t wide = s->keep.inputs, tally = tr_keep_size(&s->keep), n = s->block_size;
+    const size_t wide = s->keep.inputs, tally = tr_keep_size(&s->keep), n = w->room;
+    w->runs = calloc(n + 1, sizeof *w->runs);
+    w->row = calloc(n + 1, sizeof *w->row);
     w->rows = calloc(n * wide + 1, sizeof *w->rows);
     w->tallies = calloc(n * tally + 1, sizeof *w->tallies);
     w->formulas = calloc(n * s->keep.formulas + 1, sizeof *w->formulas);
     w->input = calloc(s->design.count + 1u, sizeof *w->input);
     if (s->keep.program) w->work = tr_workspace_new(s->keep.program, err);
-    if (!w->rows || !w->tallies || !w->formulas || !w->input) return tr_fail_memory(err), false;
+    if (!w->rows || !w->tallies || !w->formulas || !w->input || !w->runs || !w->row)
+        return tr_fail_memory(err), false;
     for (uint32_t i = 0; i < s->design.count; i++) w->input[i] = s->design.varied[i].input;
     for (size_t i = 0; i < n; i++) {
         w->runs[i].row = w->row[i] = w->rows + i * wide;
@@ -144,6 +170,8 @@ void tr_simulating_close(void *worker)
 {
     Worker *w = worker;
     if (!w) return;
+    if (w->batch && is_on_gpu(w->sweep))
+        tr_sweep_tell_place(w->sweep, tr_batch_on(w->batch), tr_batch_counts(w->batch).on_gpu);
     tr_batch_free(w->batch);
     tr_run_free(w->run);
     tr_workspace_free(w->work);
@@ -151,41 +179,57 @@ void tr_simulating_close(void *worker)
     free(w->tallies);
     free(w->formulas);
     free(w->input);
+    free(w->runs);
+    free(w->row);
     free(w);
 }
 
 // ---- rows -----------------------------------------------------------------------------------
 
-static void begin(Worker *w, const Block *b, uint32_t i)
+static double *values_of(const Worker *w, const Progress *p)
+{
+    return block_values(w->sweep, p->block, p->at);
+}
+
+// All runs of these blocks
+static void begin(Worker *w, Block *blocks)
 {
     const Sweep *s = w->sweep;
-    Progress *p = &w->runs[i];
-    *p = (Progress){.row = p->row, .tally = p->tally, .goes_on = true};
-    memset(p->row, 0, s->keep.inputs * sizeof *p->row);
-    memcpy(p->row + s->row_count, block_values(s, b, i), s->design.count * sizeof *p->row);
-    tr_keep_begin(&s->keep, p->tally);
+    w->count = 0;
+    for (Block *b = blocks; b; b = b->next)
+        for (uint32_t i = 0; i < b->count; i++) {
+            Progress *p = &w->runs[w->count++];
+            *p = (Progress){.block = b, .at = i, .row = p->row, .tally = p->tally, .goes_on = true};
+            memset(p->row, 0, s->keep.inputs * sizeof *p->row);
+            memcpy(p->row + s->row_count, values_of(w, p), s->design.count * sizeof *p->row);
+            tr_keep_begin(&s->keep, p->tally);
+        }
+}
+
+static void fail(Progress *p, const tr_error *why)
+{
+    tr_block_fail(p->block, p->at, why);
+    p->goes_on = false;
 }
 
 // The formulas of the row are those given. What stops is told.
-static bool add_row(Worker *w, Block *b, uint32_t i, const double *formulas, tr_error *err)
+static bool add_row(Worker *w, Progress *p, const double *formulas, tr_error *err)
 {
     const Sweep *s = w->sweep;
-    Progress *p = &w->runs[i];
     const double *row = p->row, *residual = row + s->row_count - 2;
     p->t = row[0], p->rows++;
     tr_balance_add(&p->balance, row[w->kinetic], row[w->potential], row[s->row_count - 3]);
     p->position = larger(p->position, residual[0]);
     p->velocity = larger(p->velocity, residual[1]);
     if (tr_keep_add(&s->keep, p->tally, p->t, formulas))
-        b->is_stopped[i] = true, p->goes_on = false;
-    return tr_block_keep(s, b, i, row, err);
+        p->block->is_stopped[p->at] = true, p->goes_on = false;
+    return tr_block_keep(s, p->block, p->at, row, err);
 }
 
-static void put_results(const Worker *w, Block *b, uint32_t i, const RunCounts *counts)
+static void put_results(const Worker *w, const Progress *p, const RunCounts *counts)
 {
     const Sweep *s = w->sweep;
-    const Progress *p = &w->runs[i];
-    double *values = block_values(s, b, i), *figures = values + figures_at(s);
+    double *values = values_of(w, p), *figures = values + figures_at(s);
     tr_keep_end(&s->keep, p->tally, values + kept_at(s));
     figures[FIGURE_ROWS] = (double)p->rows;
     figures[FIGURE_STEPS] = (double)counts->steps;
@@ -200,127 +244,126 @@ static void put_results(const Worker *w, Block *b, uint32_t i, const RunCounts *
 
 // ---- side by side ---------------------------------------------------------------------------
 
-static Settings settings_of(const Worker *w, const Block *b, uint32_t i)
+static Settings settings_of(const Worker *w, const Progress *p)
 {
-    return (Settings){w->input, block_values(w->sweep, b, i), w->sweep->design.count};
+    return (Settings){w->input, values_of(w, p), w->sweep->design.count};
 }
 
-static bool begin_all(Worker *w, Block *b, tr_error *err)
+static bool begin_all(Worker *w, tr_error *err)
 {
-    for (uint32_t i = 0; i < w->sweep->block_size; i++) {
+    for (uint32_t i = 0; i < w->room; i++) {
         tr_error why = {0};
-        if (i >= b->count) {
+        if (i >= w->count || w->sweep->stops) {
             tr_batch_rest(w->batch, i);
             continue;
         }
-        begin(w, b, i);
-        if (tr_batch_begin(w->batch, i, settings_of(w, b, i), &why)) continue;
+        Progress *p = &w->runs[i];
+        if (tr_batch_begin(w->batch, i, settings_of(w, p), &why)) continue;
         if (why.status == TR_NO_MEMORY) return tr_fail_memory(err), false;
-        w->runs[i].goes_on = false;
-        tr_block_fail(b, i, &why);
+        fail(p, &why);
     }
     return true;
 }
 
 // Those that could not go on to this row are over.
-static void note_failures(Worker *w, Block *b)
+static void note_failures(Worker *w)
 {
-    for (uint32_t i = 0; i < b->count; i++) {
+    for (uint32_t i = 0; i < w->count; i++) {
         tr_error why = {0};
-        if (!w->runs[i].goes_on || !tr_batch_status(w->batch, i, &why)) continue;
-        tr_block_fail(b, i, &why);
-        w->runs[i].goes_on = false;
+        if (w->runs[i].goes_on && tr_batch_status(w->batch, i, &why)) fail(&w->runs[i], &why);
     }
 }
 
 // True while one goes on.
-static bool take_rows(Worker *w, Block *b, tr_error *err)
+static bool take_rows(Worker *w, tr_error *err)
 {
     const Sweep *s = w->sweep;
     bool any = false;
     if (!tr_batch_rows(w->batch, w->row, err)) return false;
-    note_failures(w, b);
+    note_failures(w);
     if (s->keep.program)
-        tr_evaluate_many(s->keep.program, w->work, b->count, w->rows, s->keep.inputs, w->formulas,
+        tr_evaluate_many(s->keep.program, w->work, w->count, w->rows, s->keep.inputs, w->formulas,
                          s->keep.formulas);
-    for (uint32_t i = 0; i < b->count; i++) {
-        if (!w->runs[i].goes_on) continue;
-        if (!add_row(w, b, i, w->formulas + (size_t)i * s->keep.formulas, err)) return false;
-        if (!w->runs[i].goes_on) tr_batch_rest(w->batch, i);
-        any = any || w->runs[i].goes_on;
+    for (uint32_t i = 0; i < w->count; i++) {
+        Progress *p = &w->runs[i];
+        if (!p->goes_on) continue;
+        if (!add_row(w, p, w->formulas + (size_t)i * s->keep.formulas, err)) return false;
+        if (!p->goes_on) tr_batch_rest(w->batch, i);
+        any = any || p->goes_on;
     }
     return any;
 }
 
-static bool work_together(Worker *w, Block *b, tr_error *err)
+static bool work_together(Worker *w, tr_error *err)
 {
     const Sweep *s = w->sweep;
     const uint32_t count = (uint32_t)tr_row_intervals(s->end, s->every);
-    if (!begin_all(w, b, err)) return false;
-    bool any = take_rows(w, b, err);
+    if (!begin_all(w, err)) return false;
+    bool any = take_rows(w, err);
     for (uint32_t r = 1; any && r <= count; r++) {
         if (!tr_batch_advance(w->batch, tr_row_time(s->end, s->every, r, count), err)) return false;
-        any = take_rows(w, b, err);
+        any = take_rows(w, err);
     }
-    for (uint32_t i = 0; i < b->count && !has_failed(err); i++) {
+    for (uint32_t i = 0; i < w->count && !has_failed(err); i++) {
         const RunCounts counts = tr_batch_run_counts(w->batch, i);
-        put_results(w, b, i, &counts);
+        put_results(w, &w->runs[i], &counts);
     }
     return !has_failed(err) && !s->stops;
 }
 
 // ---- one after the other --------------------------------------------------------------------
 
-static bool take_row(Worker *w, Block *b, uint32_t i, tr_error *err)
+static bool take_row(Worker *w, Progress *p, tr_error *err)
 {
     const Sweep *s = w->sweep;
     tr_run_take_row(w->run);
     if (!all_finite(w->run->row, w->run->columns) && !tr_run_check_row(w->run, err)) return false;
-    memcpy(w->runs[i].row, w->run->row, s->row_count * sizeof(double));
-    if (s->keep.program) tr_evaluate(s->keep.program, w->work, w->runs[i].row, w->formulas);
-    return add_row(w, b, i, w->formulas, err);
+    memcpy(p->row, w->run->row, s->row_count * sizeof(double));
+    if (s->keep.program) tr_evaluate(s->keep.program, w->work, p->row, w->formulas);
+    return add_row(w, p, w->formulas, err);
 }
 
-static bool go_through(Worker *w, Block *b, uint32_t i, tr_error *err)
+static bool go_through(Worker *w, Progress *p, tr_error *err)
 {
     const Sweep *s = w->sweep;
-    const Settings set = settings_of(w, b, i);
+    const Settings set = settings_of(w, p);
     const uint32_t count = (uint32_t)tr_row_intervals(s->end, s->every);
     tr_start_values(s->system, w->run->values);
     memset(w->run->is_set, 0, s->system->input_count * sizeof *w->run->is_set);
     for (size_t k = 0; k < set.count; k++) tr_run_put(w->run, set.input[k], set.value[k]);
-    bool good = tr_run_reset(w->run, err) && take_row(w, b, i, err);
-    for (uint32_t r = 1; good && w->runs[i].goes_on && r <= count; r++)
-        good = tr_run_go(w->run, tr_row_time(s->end, s->every, r, count), err) &&
-               take_row(w, b, i, err);
+    bool good = tr_run_reset(w->run, err) && take_row(w, p, err);
+    for (uint32_t r = 1; good && p->goes_on && r <= count; r++)
+        good =
+            tr_run_go(w->run, tr_row_time(s->end, s->every, r, count), err) && take_row(w, p, err);
     return good;
 }
 
-static bool work_alone(Worker *w, Block *b, tr_error *err)
+static bool work_alone(Worker *w, tr_error *err)
 {
-    for (uint32_t i = 0; i < b->count; i++) {
+    for (uint32_t i = 0; i < w->count; i++) {
         tr_error why = {0};
-        begin(w, b, i);
-        go_through(w, b, i, &why);
+        Progress *p = &w->runs[i];
+        go_through(w, p, &why);
         if (why.status == TR_NO_MEMORY) return tr_fail_memory(err), false;
         if (w->sweep->stops) return false;
-        if (why.status) tr_block_fail(b, i, &why);
+        if (why.status) fail(p, &why);
         const Mover *m = w->run->mover;
         RunCounts counts = {0};
-        if (w->runs[i].rows)
+        if (p->rows)
             counts =
                 (RunCounts){m->steps, m->watch.changes, w->run->switches, m->watch.warnings.count};
-        put_results(w, b, i, &counts);
+        put_results(w, p, &counts);
     }
     return true;
 }
 
-bool tr_simulating_work(void *worker, Block *b, tr_error *err)
+bool tr_simulating_work(void *worker, Block *blocks, tr_error *err)
 {
     Worker *w = worker;
     const double started = seconds_now();
-    if (!(w->batch ? work_together(w, b, err) : work_alone(w, b, err))) return false;
-    const double share = (seconds_now() - started) / b->count;
-    for (uint32_t i = 0; i < b->count; i++) b->seconds[i] = share;
+    begin(w, blocks);
+    if (!(w->batch ? work_together(w, err) : work_alone(w, err))) return false;
+    const double share = (seconds_now() - started) / w->count;
+    for (uint32_t i = 0; i < w->count; i++) w->runs[i].block->seconds[w->runs[i].at] = share;
     return true;
 }

@@ -137,10 +137,32 @@ static bool choose_task(Sweep *s, tr_error *err)
     return false;
 }
 
+// Large enough to be worth the way to a GPU, and small enough that all have something to do
+static void share_out(Sweep *s)
+{
+    enum { LEAST = 64 };
+    const size_t threads = tr_pool_threads(s, s->options->jobs);
+    const uint64_t each = threads ? (s->block_count + threads - 1) / threads : 1;
+    if (s->hand > LEAST && each < s->hand) s->hand = each > LEAST ? (uint32_t)each : LEAST;
+    if (s->block_count < s->hand) s->hand = (uint32_t)s->block_count;
+}
+
+static bool check_place(const Sweep *s, tr_error *err)
+{
+    const char *on = s->options->on;
+    if (!on || strcmp(on, "cpu") == 0) return true;
+    if (strcmp(on, "gpu") != 0)
+        tr_fail(err, TR_USAGE, (Place){0}, "runs are made on 'cpu' or 'gpu', not on '%.60s'", on);
+    else if (s->task != &tasks[0])
+        tr_fail(err, TR_USAGE, (Place){0}, "a GPU makes steps of runs, and '%s' has none",
+                s->task->name);
+    return !has_failed(err);
+}
+
 static bool open_sweep(Sweep *s, tr_error *err)
 {
     const tr_sweep_options *o = s->options;
-    if (!choose_task(s, err)) return false;
+    if (!choose_task(s, err) || !check_place(s, err)) return false;
     if (o->shard && o->shard >= o->shards) {
         tr_fail(err, TR_USAGE, (Place){0}, "there is no shard %zu of %zu", o->shard + 1, o->shards);
         return false;
@@ -155,7 +177,19 @@ static bool open_sweep(Sweep *s, tr_error *err)
         !tr_keep_ends(&s->keep, s->end, err))
         return false;
     s->block_count = (s->design.runs + s->block_size - 1) / s->block_size;
+    share_out(s);
     return name_columns(s, err);
+}
+
+void tr_sweep_tell_place(const Sweep *s, const char *words, size_t steps)
+{
+    MadeOn *m = s->made_on;
+    if (!m) return;
+    pthread_mutex_lock(&m->lock);
+    m->steps += steps;
+    if (!m->words[0] || begins_with(words, "the CPU")) // what went wrong is told
+        snprintf(m->words, sizeof m->words, "%s", words);
+    pthread_mutex_unlock(&m->lock);
 }
 
 static void close_sweep(Sweep *s)
@@ -305,7 +339,8 @@ bool tr_sweep(const tr_model *model, const tr_derive_options *derive,
     tr_sweep_options o = tr_sweep_defaults();
     if (!model || !tr_take_options(&o, sizeof o, options, "tr_sweep_defaults", err)) return false;
     const double started = seconds_now();
-    Sweep s = {.options = &o, .model = model, .derive = derive};
+    MadeOn made_on = {.lock = PTHREAD_MUTEX_INITIALIZER};
+    Sweep s = {.options = &o, .model = model, .derive = derive, .hand = 1, .made_on = &made_on};
     Peers *peers = o.shares ? tr_peers_open(err) : NULL;
     if (!has_failed(err)) open_sweep(&s, err);
     if (peers)
@@ -314,6 +349,8 @@ bool tr_sweep(const tr_model *model, const tr_derive_options *derive,
         run_all(&s, NULL, summary, err);
     tr_peers_close(peers);
     close_sweep(&s);
+    snprintf(summary->on, sizeof summary->on, "%s", made_on.words);
+    summary->steps_on_gpu = made_on.steps;
     summary->seconds = seconds_now() - started;
     return !has_failed(err);
 }

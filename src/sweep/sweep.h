@@ -18,9 +18,17 @@
 #include "sweep/design.h"
 #include "sweep/keep.h"
 
+#include <pthread.h>
 #include <stdatomic.h>
 
 struct Task;
+
+// Where steps were made, as workers tell it
+typedef struct MadeOn {
+    pthread_mutex_t lock;
+    char words[520];
+    size_t steps; // on a GPU
+} MadeOn;
 
 typedef struct Sweep {
     const tr_sweep_options *options;
@@ -40,6 +48,8 @@ typedef struct Sweep {
     uint32_t row_count, column_count;
     uint32_t block_size; // runs, at most
     uint64_t block_count;
+    uint32_t hand;     // blocks that a worker has at once, at most
+    MadeOn *made_on;   // NULL when nobody wants to know
     atomic_bool stops; // whoever works gives up
     Arena arena;
 } Sweep;
@@ -103,11 +113,14 @@ typedef struct Task {
     bool (*prepare)(Sweep *sweep, tr_error *err);
     // One for each thread
     void *(*open)(const Sweep *sweep, tr_error *err);
-    // Fills in the results. False when it was stopped, or with an error that ends all.
-    bool (*work)(void *worker, Block *block, tr_error *err);
+    // Fills in the results of the first of a list of blocks, and of all where there may be more.
+    // False when it was stopped, or with an error that ends all.
+    bool (*work)(void *worker, Block *blocks, tr_error *err);
     void (*close)(void *worker);
 } Task;
 
+// Of a worker, when it is done: where it was, in words, and steps on a GPU
+void tr_sweep_tell_place(const Sweep *sweep, const char *words, size_t steps);
 // Looks at what columns runs have after `prepare` named `count` columns of rows.
 bool tr_sweep_rows(Sweep *sweep, uint32_t count, tr_error *err);
 
