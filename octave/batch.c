@@ -155,17 +155,18 @@ void batch_times(Call *c)
     c->out[0] = matrix_out(b->t, b->count, 1);
 }
 
-// Runs by columns; NaN for those that failed
+// batch_rows(INDICES): runs by these columns, from 1 on; NaN for those that failed
 void batch_rows(Call *c)
 {
     const Batch *b = c->handle->batch;
-    const size_t columns = tr_plan_column_count(c->handle->model->plan);
-    double *rows = mxCalloc(b->count * columns + 1, sizeof *rows);
-    for (size_t i = 0; i < b->count; i++) {
-        const double *row = tr_batch_row(b->batch, i);
-        for (size_t k = 0; k < columns; k++) rows[i * columns + k] = row ? row[k] : mxGetNaN();
-    }
-    c->out[0] = matrix_out(rows, b->count, columns);
+    const mxArray *indices = argument(c, 0);
+    if (!indices || !mxIsDouble(indices) || mxIsComplex(indices)) give_up("which columns?");
+    const size_t count = mxGetNumberOfElements(indices);
+    size_t *columns = mxCalloc(count + 1, sizeof *columns);
+    for (size_t k = 0; k < count; k++) columns[k] = (size_t)fmax(mxGetPr(indices)[k], 0) - 1;
+    double *rows = mxCalloc(b->count * count + 1, sizeof *rows);
+    tr_batch_read(b->batch, columns, count, rows, &c->err);
+    c->out[0] = matrix_out(rows, b->count, count);
 }
 
 // Why each cannot go on; '' of those that can

@@ -50,18 +50,17 @@ classdef trundle_batch < handle
     end
     function x = row(b)
       % All columns now, runs by columns; NaN for those that cannot go on.
-      x = trundle_mex('batch_rows', b.id);
+      x = trundle_mex('batch_rows', b.id, 1:numel(b.columns));
     end
     function varargout = get(b, varargin)
       % [a, b] = get(NAME, NAME): some of them, a number for each run.
-      rows = trundle_mex('batch_rows', b.id);
       args = trundle.plain(varargin);
       varargout = cell(1, numel(args));
       for k = 1:numel(args)
         if ~ischar(args{k}) || ~any(strcmp(args{k}, b.columns))
           error('trundle:usage', 'there is no column ''%s''', char(args{k}));
         end
-        varargout{k} = rows(:, find(strcmp(args{k}, b.columns), 1));
+        varargout{k} = trundle_mex('batch_rows', b.id, find(strcmp(args{k}, b.columns), 1));
       end
     end
     function words = failures(b)

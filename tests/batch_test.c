@@ -96,6 +96,26 @@ static void compare_row(Pair *p, size_t i)
                      tr_plan_column_name(p->plan, k), row[k], own[k]);
 }
 
+// All at once, but with the columns turned round
+static void compare_reading(Pair *p)
+{
+    tr_error err = {0};
+    const size_t n = p->columns;
+    size_t *columns = malloc(n * sizeof *columns);
+    double *numbers = malloc(p->count * n * sizeof *numbers);
+    for (size_t k = 0; k < n; k++) columns[k] = n - 1 - k;
+    assert_true(tr_batch_read(p->batch, columns, n, numbers, &err));
+    for (size_t i = 0; i < p->count; i++) {
+        const double *row = tr_batch_row(p->batch, i), *read = numbers + i * n;
+        for (size_t k = 0; k < n; k++)
+            if (!same_number(read[k], row ? row[n - 1 - k] : (double)NAN))
+                fail_msg("run %zu, '%s': %.17g", i, tr_plan_column_name(p->plan, n - 1 - k),
+                         read[k]);
+    }
+    free(columns);
+    free(numbers);
+}
+
 static void advance_both(Pair *p, double until)
 {
     tr_error err = {0};
@@ -107,6 +127,7 @@ static void advance_both(Pair *p, double until)
         if (!tr_run_failed(p->runs[i], NULL)) tr_run_advance(p->runs[i], until, &own);
     }
     for (size_t i = 0; i < p->count; i++) compare_row(p, i);
+    compare_reading(p);
 }
 
 static void assert_usage(tr_error *err, const char *words)
@@ -551,6 +572,34 @@ static void test_usage(void **state)
     assert_false(tr_batch_reset(batch, 4, &err));
     assert_usage(&err, "there is no run 4");
     assert_null(tr_batch_row(batch, 3));
+    assert_int_equal(tr_batch_status(batch, 3, &err), TR_USAGE);
+    assert_usage(&err, "there is no run 3");
+    assert_true(tr_batch_advance(batch, 0.1, &err));
+    assert_false(tr_batch_advance(batch, 0.05, &err));
+    assert_usage(&err, "run 0 at t = 0.1");
+    assert_false(tr_batch_advance(batch, (double)NAN, &err));
+    assert_usage(&err, "cannot go on");
+    tr_batch_free(batch);
+    tr_batch_free(NULL);
+    assert_false(tr_batch_advance(NULL, 1, &err));
+    assert_null(tr_batch_row(NULL, 0));
+    tr_plan_free(plan);
+    tr_system_free(system);
+}
+
+static void test_reading_usage(void **state)
+{
+    (void)state;
+    tr_error err = {0};
+    tr_system *system = system_called("bicycle", "free");
+    tr_plan *plan = tr_plan_new(system, &err);
+    tr_batch *batch = tr_batch_new(plan, 3, NULL, &err);
+    insist(&err);
+    double numbers[3];
+    const size_t none = tr_plan_column_count(plan);
+    assert_false(tr_batch_read(batch, &none, 1, numbers, &err));
+    assert_usage(&err, "there is no column");
+    assert_false(tr_batch_read(NULL, &none, 1, numbers, &err));
     const size_t bytes = tr_batch_save(batch, 2, NULL, 0, &err);
     uint8_t *memory = calloc(bytes, 1);
     assert_int_equal(tr_batch_save(batch, 3, memory, bytes, &err), 0);
@@ -563,17 +612,7 @@ static void test_usage(void **state)
     assert_false(tr_batch_restore(batch, 3, memory, bytes, &err));
     assert_usage(&err, "there is no run 3");
     free(memory);
-    assert_int_equal(tr_batch_status(batch, 3, &err), TR_USAGE);
-    assert_usage(&err, "there is no run 3");
-    assert_true(tr_batch_advance(batch, 0.1, &err));
-    assert_false(tr_batch_advance(batch, 0.05, &err));
-    assert_usage(&err, "run 0 at t = 0.1");
-    assert_false(tr_batch_advance(batch, (double)NAN, &err));
-    assert_usage(&err, "cannot go on");
     tr_batch_free(batch);
-    tr_batch_free(NULL);
-    assert_false(tr_batch_advance(NULL, 1, &err));
-    assert_null(tr_batch_row(NULL, 0));
     tr_plan_free(plan);
     tr_system_free(system);
 }
@@ -650,12 +689,12 @@ static void test_stop(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_models),   cmocka_unit_test(test_first_order),
-        cmocka_unit_test(test_bicycles), cmocka_unit_test(test_order),
-        cmocka_unit_test(test_charts),   cmocka_unit_test(test_contacts),
-        cmocka_unit_test(test_jumps),    cmocka_unit_test(test_failure),
-        cmocka_unit_test(test_options),  cmocka_unit_test(test_usage),
-        cmocka_unit_test(test_stop),     cmocka_unit_test(test_commands),
-        cmocka_unit_test(test_each)};
+        cmocka_unit_test(test_models),        cmocka_unit_test(test_first_order),
+        cmocka_unit_test(test_bicycles),      cmocka_unit_test(test_order),
+        cmocka_unit_test(test_charts),        cmocka_unit_test(test_contacts),
+        cmocka_unit_test(test_jumps),         cmocka_unit_test(test_failure),
+        cmocka_unit_test(test_options),       cmocka_unit_test(test_usage),
+        cmocka_unit_test(test_reading_usage), cmocka_unit_test(test_stop),
+        cmocka_unit_test(test_commands),      cmocka_unit_test(test_each)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -230,7 +230,7 @@ REFUSED = r"""
 b = fullfile(root, 'models', 'bicycle.yaml');
 m = trundle(b, 'case', 'turn'); run = m.open('method', 'rk4');
 gone = trundle(b); gone.free(); gone_run = m.open(); gone_run.free();
-many = m.batch(3); gone_many = m.batch(2); gone_many.free(); p = m.program('vdot');
+b_id = trundle_mex('batch', trundle_mex('load', b), 2); many = m.batch(3); gone_many = m.batch(2); gone_many.free(); p = m.program('vdot');
 kept = many.save(); bad = kept; bad{2}(50) = bitxor(bad{2}(50), 1);
 calls = {
   @() trundle(), 'which model';
@@ -342,6 +342,9 @@ calls = {
   @() p.at({'steerr', 1}), 'is ''steer';
   @() p.many([1 2]), 'rows of all';
   @() trundle_mex('batch_rows', uint64(1)), 'not for a model';
+  @() trundle_mex('batch_rows', b_id, 99999), 'no column';
+  @() trundle_mex('batch_rows', b_id, NaN), 'no column';
+  @() trundle_mex('batch_rows', b_id), 'which columns';
 };
 for k = 1:rows(calls)
   words = '';

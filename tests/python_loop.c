@@ -23,16 +23,17 @@ static double time_batch(tr_plan *plan, const tr_run_options *o, const char *inp
 {
     tr_batch *batch = tr_batch_new(plan, RUNS, o, err);
     const double start = seconds();
-    double sum = 0;
+    const size_t column = 1;
+    double numbers[RUNS];
     for (int k = 0; k < ROUNDS && !err->status; k++) {
         for (size_t i = 0; input && i < RUNS; i++)
             tr_batch_set(batch, i, input, 0.001 * (double)((k + (int)i) % 7), err);
         tr_batch_advance(batch, (k + 1) * step, err);
-        for (size_t i = 0; input && i < RUNS; i++) sum += tr_batch_row(batch, i)[1];
+        if (input) tr_batch_read(batch, &column, 1, numbers, err);
     }
     const double taken = seconds() - start;
     tr_batch_free(batch);
-    return sum == 1234567 ? 0 : taken;
+    return taken;
 }
 
 static double time_run(tr_plan *plan, const tr_run_options *o, tr_error *err)

@@ -335,11 +335,7 @@ typedef struct Reading {
 static void read_part(Part *part, const void *how)
 {
     const Reading *r = how;
-    for (size_t i = 0; i < part->count; i++) {
-        const double *row = tr_batch_row(part->batch, i);
-        double *out = r->out + (part->first + i) * r->count;
-        for (size_t k = 0; k < r->count; k++) out[k] = row ? row[r->columns[k]] : Py_HUGE_VAL * 0;
-    }
+    tr_batch_read(part->batch, r->columns, r->count, r->out + part->first * r->count, &part->err);
 }
 
 static bool find_columns(BatchObject *self, PyObject *names, size_t *columns, size_t count)

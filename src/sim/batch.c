@@ -393,51 +393,105 @@ RunCounts tr_batch_run_counts(const Batch *b, size_t run)
     return counts;
 }
 
-// By itself, and whether it may have a row
-static bool take_row(Batch *b, Member *m, double *row, tr_error *err)
+// Where rows go: each to a place of its own, or columns of each to numbers by runs
+typedef struct RowsTo {
+    double *const *rows; // by run; NULL:
+    const size_t *columns;
+    size_t count;
+    double *numbers;
+    double *room; // of rows of lanes
+    bool checks;  // a run that cannot have a row fails
+} RowsTo;
+
+static double *place_of(const Batch *b, const RowsTo *to, size_t run, size_t lane)
+{
+    return to->rows ? to->rows[run] : to->room + lane * b->run->columns;
+}
+
+static void pick(const RowsTo *to, size_t run, const double *row)
+{
+    for (size_t k = 0; !to->rows && k < to->count; k++)
+        to->numbers[run * to->count + k] = row ? row[to->columns[k]] : (double)NAN;
+}
+
+// By itself
+static bool take_row(Batch *b, Member *m, const RowsTo *to, double *row, tr_error *err)
 {
     tr_error why = {0};
     if (!load(b, m, err)) return false;
     tr_run_take_row(b->run);
-    if (!tr_run_check_row(b->run, &why)) fail_member(m, &why, err);
+    if (to->checks && !tr_run_check_row(b->run, &why)) fail_member(m, &why, err);
     memcpy(row, b->run->row, b->run->columns * sizeof *row);
     put_aside(b, m);
     return !has_failed(err);
 }
 
 // Of members of a group that wait in line, as many as there are lanes
-static bool take_rows(Batch *b, Group *g, double *const *rows, tr_error *err)
+static bool take_rows(Batch *b, Group *g, const RowsTo *to, tr_error *err)
 {
     const double *records[MOST_LANES];
-    double *to[MOST_LANES];
+    double *rows[MOST_LANES];
     while (g->count) {
+        const size_t *const last = &g->waiting[g->count - 1];
         uint32_t n = 0;
-        for (; n < g->lanes->lanes && n < g->count; n++) {
-            const size_t i = g->waiting[g->count - 1 - n];
-            records[n] = b->members[i].record, to[n] = rows[i];
-        }
-        if (!tr_lanes_rows(g->lanes, records, n, to, err)) return false;
+        for (; n < g->lanes->lanes && n < g->count; n++)
+            records[n] = b->members[*(last - n)].record, rows[n] = place_of(b, to, *(last - n), n);
+        if (!tr_lanes_rows(g->lanes, records, n, rows, err)) return false;
         g->count -= n;
-        for (uint32_t k = 0; k < n; k++)
-            if (!all_finite(to[k], b->run->columns) &&
-                !take_row(b, &b->members[g->waiting[g->count + n - 1 - k]], to[k], err))
+        for (uint32_t k = 0; k < n; k++) {
+            const size_t i = *(last - k);
+            if (!all_finite(rows[k], b->run->columns) &&
+                !take_row(b, &b->members[i], to, rows[k], err))
                 return false;
+            pick(to, i, rows[k]);
+        }
     }
     return true;
 }
 
-bool tr_batch_rows(Batch *b, double *const *rows, tr_error *err)
+static bool take_all(Batch *b, const RowsTo *to, tr_error *err)
 {
     bool good = !has_failed(err);
     for (size_t i = 0; good && i < b->count; i++) {
         Member *m = &b->members[i];
-        if (m->failure || m->rests) continue;
-        good = m->group == NO_GROUP ? take_row(b, m, rows[i], err) : wait_in_line(b, i, err);
+        if (m->failure || m->rests) {
+            pick(to, i, NULL);
+            continue;
+        }
+        if (m->group != NO_GROUP) {
+            good = wait_in_line(b, i, err);
+            continue;
+        }
+        double *row = place_of(b, to, i, 0);
+        good = take_row(b, m, to, row, err);
+        pick(to, i, row);
     }
     for (uint32_t i = 0; i < b->group_count; i++) {
-        good = good && take_rows(b, &b->groups[i], rows, err);
+        good = good && take_rows(b, &b->groups[i], to, err);
         b->groups[i].count = 0;
     }
+    return good;
+}
+
+bool tr_batch_rows(Batch *b, double *const *rows, tr_error *err)
+{
+    return take_all(b, &(RowsTo){.rows = rows, .checks = true}, err);
+}
+
+bool tr_batch_read(Batch *b, const size_t *columns, size_t count, double *numbers, tr_error *err)
+{
+    tr_error local = {0};
+    if (!err) err = &local;
+    if (!b || has_failed(err)) return false;
+    for (size_t k = 0; k < count; k++)
+        if (columns[k] >= b->run->columns)
+            tr_fail(err, TR_USAGE, (Place){0}, "there is no column %zu: a row has %zu, from 0 on",
+                    columns[k], (size_t)b->run->columns);
+    double *room = malloc(MOST_LANES * b->run->columns * sizeof *room);
+    if (!room) tr_fail_memory(err);
+    const RowsTo to = {.columns = columns, .count = count, .numbers = numbers, .room = room};
+    const bool good = take_all(b, &to, err);
+    free(room);
     return good;
 }
 
