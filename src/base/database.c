@@ -19,13 +19,14 @@ void tr_database_name(Buffer *command, const char *name)
 #define LIBRARY ((size_t)8 << 20) // mapped
 enum { PATIENCE = 10000 };        // [ms] with what other programs do
 
-// The functions that are used, one row each
+// The functions that are used
+// clang-format off
 #define SQLITE_FUNCTIONS(X)                                                                     \
-    X(open_v2)                                                                                  \
-    X(close)                                                                                    \
-    X(exec) X(errmsg) X(errcode) X(busy_timeout) X(prepare_v2) X(finalize) X(step) X(reset)     \
-        X(bind_double) X(bind_int64) X(bind_text) X(bind_null) X(column_double) X(column_int64) \
-            X(column_text) X(column_type) X(column_count) X(column_name)
+    X(open_v2) X(close) X(exec) X(errmsg) X(errcode) X(busy_timeout)                            \
+    X(prepare_v2) X(finalize) X(step) X(reset)                                                  \
+    X(bind_double) X(bind_int64) X(bind_text) X(bind_null)                                      \
+    X(column_double) X(column_int64) X(column_text) X(column_type) X(column_count) X(column_name)
+// clang-format on
 
 static struct Sqlite {
 #define MEMBER(name) __typeof__(sqlite3_##name) *name;
