@@ -673,7 +673,7 @@ static void print_times(void)
     bench_second_run("sk8o", "m_base", 4.5);
     bench_steps();
     bench_batch();
-    bench_runs();
+    bench_runs(NULL);
     bench_settle();
     bench_equations(false);
     bench_switches(5);
@@ -700,7 +700,7 @@ int main(int argc, char **argv)
     else if (strcmp(what, "batch") == 0)
         bench_batch();
     else if (strcmp(what, "runs") == 0)
-        bench_runs();
+        bench_runs(argc > 2 ? argv[2] : NULL); // against that program
     else if (strcmp(what, "settle") == 0)
         bench_settle();
     else if (strcmp(what, "gpu") == 0)
@@ -723,8 +723,10 @@ int main(int argc, char **argv)
         print_times();
         printf("```\n");
     } else {
-        fprintf(stderr, "usage: trundle_bench [times | counts | compare | page | steps | batch | "
-                        "settle | gpu [NAME...] | bits MODEL.yaml... | equations | slopes]\n");
+        fprintf(
+            stderr,
+            "usage: trundle_bench [times | counts | compare | page | steps | batch | "
+            "runs [PROGRAM] | settle | gpu [NAME...] | bits MODEL.yaml... | equations | slopes]\n");
         return 2;
     }
     return !good || ferror(stdout) || fflush(stdout) != 0;

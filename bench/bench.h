@@ -24,9 +24,9 @@ void bench_mujoco(void); // against it, where it is installed
 // A step of a run against the evaluations that it consists of.
 void bench_step(tr_model *model, const char *name, const char *case_name);
 
-void bench_batch(void);                        // many runs at once
-void bench_runs(void);                         // a sweep
-void bench_settle(void);                       // poses on a grid
+void bench_batch(void);               // many runs at once
+void bench_runs(const char *program); // a sweep, against a process each; NULL: the one beside it
+void bench_settle(void);              // poses on a grid
 void bench_gpu(char *const *names, int count); // batches on GPUs; no names: all
 // Whether runs of these models are the same on a GPU, to the bit.
 bool bench_bits(char *const *paths, int count);

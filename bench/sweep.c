@@ -30,6 +30,15 @@ static double most_memory(void)
     return (double)used.ru_maxrss / 1024;
 }
 
+// Of those that have ended [s]
+static double children_now(void)
+{
+    struct rusage used;
+    getrusage(RUSAGE_CHILDREN, &used);
+    const struct timeval u = used.ru_utime, s = used.ru_stime;
+    return (double)(u.tv_sec + s.tv_sec) + 1e-6 * (double)(u.tv_usec + s.tv_usec);
+}
+
 typedef struct Took {
     double cpu, wall; // [s]
 } Took;
@@ -49,27 +58,27 @@ static Took time_sweep(const tr_model *model, size_t runs, size_t jobs, tr_error
     return (Took){bench_now() - began.cpu, wall_now() - began.wall};
 }
 
-// Of one `trundle simulate`, its start and its end included [s]
-static double time_program(void)
+// Of one `trundle simulate`, its start and its end included
+static Took time_program(const char *program)
 {
-    static const char *const words[MOST_WORDS] = {TR_TRUNDLE, "simulate", "models/bicycle.yaml",
-                                                  "--case",   "free",     "--set",
-                                                  "m0=80",    "--set",    "speed0=4.6",
-                                                  "--method", "rk4",      "--step",
-                                                  "5e-3",     "--end",    "5",
-                                                  "--every",  "0.1",      "-q",
-                                                  "-o",       "/dev/null"};
-    const double began = wall_now();
+    const char *words[MOST_WORDS] = {program,    "simulate", "models/bicycle.yaml",
+                                     "--case",   "free",     "--set",
+                                     "m0=80",    "--set",    "speed0=4.6",
+                                     "--method", "rk4",      "--step",
+                                     "5e-3",     "--end",    "5",
+                                     "--every",  "0.1",      "-q",
+                                     "-o",       "/dev/null"};
+    const Took began = {children_now(), wall_now()};
     pid_t child;
     int status;
     for (int i = 0; i < PROGRAMS; i++)
-        if (posix_spawn(&child, words[0], NULL, NULL, (char *const *)words, environ) ||
+        if (posix_spawn(&child, program, NULL, NULL, (char *const *)words, environ) ||
             waitpid(child, &status, 0) != child || status)
-            return (double)NAN;
-    return (wall_now() - began) / PROGRAMS;
+            return (Took){(double)NAN, (double)NAN};
+    return (Took){(children_now() - began.cpu) / PROGRAMS, (wall_now() - began.wall) / PROGRAMS};
 }
 
-void bench_runs(void)
+void bench_runs(const char *program)
 {
     tr_error err = {0};
     const Machine own = tr_machine();
@@ -82,14 +91,15 @@ void bench_runs(void)
     tr_limit_machine(own < MACHINE_AVX2 ? own : MACHINE_AVX2); // as on a lesser processor
     const Took lesser = time_sweep(model, FEWER, 1, &err);
     tr_limit_machine(own);
-    const double program = time_program();
+    const Took one = time_program(program ? program : TR_TRUNDLE);
     printf(
         "sweep: %d of bicycle, 5 s by rk4 at 5 ms, four parameters varied: %.0f runs a second and "
         "core, starts included (aim %d), with 4 lanes %.0f (aim 1500); 2 threads %.2f times as "
-        "fast as one (aim 1.8, on an idle machine); memory %.1f MB after %d runs and %.1f after "
-        "all; one trundle simulate after the other %.2f ms each, %.0f times as long%s%s\n",
+        "fast as one (aim 1.8, on an idle machine), with %.2f times its processor time; memory "
+        "%.1f MB after %d runs and %.1f after all; one trundle simulate after the other %.2f ms "
+        "each, %.0f times as long, and %.0f times the processor time%s%s\n",
         RUNS, RUNS / all.cpu, own > MACHINE_AVX2 ? 2000 : 1500, FEWER / lesser.cpu,
-        some.wall / two.wall, before, FEWER, after, 1e3 * program, program / (all.wall / RUNS),
-        err.status ? ": " : "", err.text);
+        some.wall / two.wall, two.cpu / some.cpu, before, FEWER, after, 1e3 * one.wall,
+        one.wall / (all.wall / RUNS), one.cpu / (all.cpu / RUNS), err.status ? ": " : "", err.text);
     tr_model_free(model);
 }
