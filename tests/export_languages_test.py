@@ -265,6 +265,39 @@ def check_hostile(folder):
         check_octave(folder, "class", c)
 
 
+def check_file_names(folder):
+    """Names of the user's own: files stay in the folder, and functions are words of C."""
+    inside = folder / "named"
+    for name in ('";system("', "../../up", "a-b", "é" * 40, "x" * 100, "int", "-o", "@name@", "a\nb", "$(id)", "7"):
+        run(trundle, "export", root / "models/cart_pole.yaml", "--to", "casadi", f"--name={name}", "-q", "-o", inside)
+        run(trundle, "export", root / "models/cart_pole.yaml", "--to", "python", f"--name={name}", "-q", "-o", inside)
+        files = sorted(file.name for file in inside.iterdir())
+        check(len(files) == 7 and all(re.fullmatch(r"Makefile|[A-Za-z]\w{,60}\.(c|h|py)", file) for file in files),
+              f"files of {name!r}: {files}")
+        run("cc", "-std=c99", "-fsyntax-only", "-Wall", "-Wextra", "-Werror", "-pedantic", *inside.glob("*.c"), cwd=inside)
+        for script in inside.glob("*.py"):
+            compile(script.read_text(), script.name, "exec")
+        shutil.rmtree(inside)
+    check(not list(folder.parent.glob("up*")) and not list(folder.glob("up*")), "files beside the folder")
+
+
+REFUSED = ("a-b", '";system(', "é", "日本", "*/", "a b", "%s", "@name@", "")
+
+
+def check_refused_names(folder):
+    """Names that are no words are refused where the model is read, so nothing is written."""
+    for name in REFUSED:
+        quoted = name.replace("'", "''")
+        for text in (f"parameters: {{'{quoted}': 1}}", f"inputs: {{'{quoted}': 1}}", f"outputs: {{'{quoted}': q}}"):
+            (folder / "refused.yaml").write_text(
+                f"trundle: 1\nname: refused\n{text}\n"
+                "bodies: {b: {joint: {type: prismatic, axis: '1, 0, 0', coordinate: q}, mass: 1}}\n", encoding="utf-8")
+            done = subprocess.run([trundle, "export", folder / "refused.yaml", "--to", "c", "-o", folder / "refused"],
+                                  capture_output=True, text=True)
+            check(done.returncode and "is not a name" in done.stderr and not (folder / "refused").exists(),
+                  f"{text}: {done.stderr}")
+
+
 C_HELPER = re.compile(r"^(?:static [^\n(=\[]*?|#define )\b(\w+)\b(?:[(\[ ]|$)", re.M)
 PYTHON_HELPER = re.compile(r"^def (?!own_)(\w+)", re.M)
 
@@ -383,6 +416,8 @@ with tempfile.TemporaryDirectory() as made:
     check_controlled(folder, "shaken", 0.01)
     check_controlled(folder, "calm", 0)
     check_hostile(folder)
+    check_file_names(folder)
+    check_refused_names(folder)
     for model in (root / "models/bicycle.yaml", root / "models/tyre_on_bump.yaml", folder / "calm.yaml"):
         check_own_names(folder, model)
     check_own_names(folder, root / "models/hopping_wheel.yaml", "--form", "unreduced")

@@ -288,8 +288,9 @@ static void test_refusals(void **state)
     tr_export_fill(&how, sizeof how);
     check_refused(&how, "the folder that code is to be written into is missing");
     how.folder = in_folder("."), how.language = "cobol";
-    check_refused(&how, "there is no language 'cobol'; there are 'c', 'octave', 'python', "
-                        "'casadi', 'fmu', 'sympy', 'ptx', 'cuda'");
+    check_refused(&how,
+                  "there is no language 'cobol'; there are 'c', 'octave', 'matlab', 'python', "
+                  "'casadi', 'fmu', 'sympy', 'ptx', 'cuda'");
     how = tr_export_defaults();
     how.folder = in_folder("."), how.fix = "m,tillt";
     check_refused(&how, "there is no parameter 'tillt'; did you mean 'tilt'?");
@@ -299,7 +300,9 @@ static void test_refusals(void **state)
     check_refused(&how, "there is no form 'short': it is auto, reduced or unreduced");
     how.form = "auto", how.language = "python", how.single = true;
     check_refused(&how, "only C and CUDA have numbers of single precision");
-    how.language = "c", how.single = false, how.folder = in_folder("m.c");
+    how.language = "c", how.single = false, how.step = 0.01;
+    check_refused(&how, "--fmi, --kind, --step and --sources-only are of FMUs, and 'c' is none");
+    how.step = 0, how.folder = in_folder("m.c");
     char words[600];
     snprintf(words, sizeof words, "'%s' is no folder", how.folder);
     write_bytes(how.folder, "", 0);

@@ -595,7 +595,7 @@ typedef struct tr_export_options {
     bool single; // numbers of single precision, where the language has them
     bool open; // parameters that are exactly 0, 1 or -1 stay parameters; else they are numbers, and
                // what multiplies by them is left out
-    const char *language; // c, octave, python, sympy, casadi, fmu, ptx, cuda
+    const char *language; // c, octave, matlab, python, sympy, casadi, fmu, ptx, cuda
     const char *folder;  // that files are written into; it is made when it is not there. Of an FMU:
                          // the file
     const char *name;    // of files and functions; NULL: as the model's file

@@ -248,7 +248,7 @@ class LoadedModel:
 
     def export(self, language, folder, *, name=None, single=False, open=False, fix=None, outputs=None,
                form=None):
-        """Writes code to take away: language c, octave, python, sympy or casadi."""
+        """Writes code to take away: language c, cuda, octave, matlab, python, sympy or casadi."""
         given = {"language": language, "folder": os.fspath(folder), "name": name or self.name,
                  "single": single, "open": open, "fix": listed(fix), "outputs": listed(outputs)}
         if form is not None:

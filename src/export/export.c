@@ -91,6 +91,16 @@ static bool changes_charts(const System *s, tr_error *err)
     return changes;
 }
 
+static void refuse_options(const tr_export_options *o, const Target *target, tr_error *err)
+{
+    if (o->single && !target->has_single)
+        tr_fail(err, TR_USAGE, (Place){0}, "only C and CUDA have numbers of single precision");
+    if (!target->is_file && (o->kind || o->fmi || o->sources_only || o->step != 0))
+        tr_fail(err, TR_USAGE, (Place){0},
+                "--fmi, --kind, --step and --sources-only are of FMUs, and '%s' is none",
+                target->name);
+}
+
 // Contacts that open, close or slip, and several charts, are in the unreduced form alone, which is
 // C of double precision, in an FMU, too.
 static bool choose_form(const System *s, const tr_export_options *o, const Target *target,
@@ -193,9 +203,8 @@ bool tr_export(const tr_system *system, const tr_export_options *options, tr_err
     if (!o.folder || !o.folder[0])
         tr_fail(err, TR_USAGE, (Place){0}, "the folder that code is to be written into is missing");
     const Target *target = has_failed(err) ? NULL : tr_target(o.language ? o.language : "c", err);
-    if (target && o.single && !target->has_single)
-        tr_fail(err, TR_USAGE, (Place){0}, "only C and CUDA have numbers of single precision");
+    if (target) refuse_options(&o, target, err);
     bool is_unreduced = false;
-    return target && choose_form(system, &o, target, &is_unreduced, err) &&
+    return !has_failed(err) && choose_form(system, &o, target, &is_unreduced, err) &&
            export_code(system, &o, target, is_unreduced, err);
 }
