@@ -197,6 +197,20 @@ static bool has_more(const Machine *m, int device, const GpuWork *w, const Share
     return true;
 }
 
+// Once on each device, and whether any thread has more to do then
+static bool launch_all(const Machine *m, const GpuKernel *k, const GpuWork *w, const Share *shares,
+                       double *fates, bool *more, tr_error *err)
+{
+    *more = false;
+    for (int i = 0; i < m->count; i++)
+        if (shares[i].count && !launch(m, k, i, w, &shares[i], row_of(&shares[i], w->state),
+                                       row_of(&shares[i], w->inputs), STEPS, err))
+            return false;
+    for (int i = 0; i < m->count; i++)
+        if (shares[i].count && !has_more(m, i, w, &shares[i], fates, more, err)) return false;
+    return true;
+}
+
 // One chunk on each device, until nothing is left to do there
 static bool run_chunks(const Machine *m, GpuKernel *k, const GpuWork *w, const Share *shares,
                        double *fates, double *out, tr_error *err)
@@ -204,13 +218,9 @@ static bool run_chunks(const Machine *m, GpuKernel *k, const GpuWork *w, const S
     for (int i = 0; i < m->count; i++)
         if (shares[i].count && !(enter(m, i, err) && bring(m, w, &shares[i], err))) return false;
     for (bool more = true; more;) {
-        more = false;
-        for (int i = 0; i < m->count; i++)
-            if (shares[i].count && !launch(m, k, i, w, &shares[i], row_of(&shares[i], w->state),
-                                           row_of(&shares[i], w->inputs), STEPS, err))
-                return false;
-        for (int i = 0; i < m->count; i++)
-            if (shares[i].count && !has_more(m, i, w, &shares[i], fates, &more, err)) return false;
+        if (!launch_all(m, k, w, shares, fates, &more, err)) return false;
+        if (!more && w->after && !launch_all(m, w->after, w, shares, fates, &more, err))
+            return false;
         if (more && w->goes_on && !w->goes_on(w->owner)) break;
     }
     for (int i = 0; i < m->count; i++)

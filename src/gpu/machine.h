@@ -11,17 +11,18 @@
 #include <stdint.h>
 
 // Columns of numbers, one for each thread: number i of column k is block[i * count + k].
+typedef struct GpuKernel GpuKernel;
+
 typedef struct GpuWork {
     double *block;
     size_t numbers, count;
     size_t states;              // numbers of a state
     size_t state, inputs, fate; // rows; the latter is 0 as long as a thread has more to do
     double step;
+    GpuKernel *after;             // launched where no thread has more to do, which it may give them
     bool (*goes_on)(void *owner); // asked now and then; may be NULL
     void *owner;
 } GpuWork;
-
-typedef struct GpuKernel GpuKernel;
 
 typedef struct GpuMachine {
     void *self;

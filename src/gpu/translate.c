@@ -140,7 +140,7 @@ static Value own_value(Translation *t, Value value, Kind kind)
 static Thing own_structure(Translation *t, Thing from)
 {
     const Definition *d = from.definition;
-    Value values[4];
+    Value values[MOST_FIELDS];
     for (uint32_t i = 0; i < d->count; i++)
         values[i] = own_value(t, t->cells[from.cell + i], (Kind)d->kind[i]);
     const uint32_t first = t->cell_count;
@@ -502,7 +502,7 @@ static Thing choose(Translation *t, Value which, Thing a, Thing b)
 {
     if (a.form != THING_STRUCTURE)
         return thing_of(tr_ptx_choose(t->ptx, which, value_of(t, a), value_of(t, b)));
-    Value values[4];
+    Value values[MOST_FIELDS];
     for (uint32_t i = 0; i < a.definition->count; i++)
         values[i] = tr_ptx_choose(t->ptx, which, t->cells[a.cell + i], t->cells[b.cell + i]);
     const uint32_t first = t->cell_count;

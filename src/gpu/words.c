@@ -220,7 +220,7 @@ static void read_fields(Words *w, Text name, uint32_t i)
         const Kind kind = tr_word_type(&w->at[i++]);
         if (kind == KIND_NONE) return;
         do {
-            if (w->at[i].kind != WORD_NAME || found.count == 4) return;
+            if (w->at[i].kind != WORD_NAME || found.count == MOST_FIELDS) return;
             found.kind[found.count] = (uint8_t)kind;
             found.field[found.count++] = w->at[i++].text;
             if (tr_word_is(&w->at[i], ",")) i++;

@@ -23,6 +23,8 @@ typedef enum Defines {
     DEFINES_STRUCTURE
 } Defines;
 
+enum { MOST_FIELDS = 8 };
+
 typedef struct Definition {
     Defines what;
     Text name;
@@ -31,8 +33,8 @@ typedef struct Definition {
     Value value;               // of a number
     Value *list;
     uint32_t count; // of a list, of fields
-    Text field[4];
-    uint8_t kind[4];
+    Text field[MOST_FIELDS];
+    uint8_t kind[MOST_FIELDS];
     bool is_printed; // of a list
 } Definition;
 

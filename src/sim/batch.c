@@ -24,8 +24,8 @@ typedef struct Group {
     Lanes *lanes;
     size_t *waiting; // members
     uint32_t count, capacity;
-    GpuKernel *kernel;
-    bool has_no_kernel; // and cannot have one
+    GpuKernel *kernel, *rows;
+    bool has_no_kernel, has_no_rows; // and cannot have one
 } Group;
 
 #define NO_GROUP UINT32_MAX
@@ -64,6 +64,8 @@ struct tr_batch {
     const GpuMachine *machine; // NULL: it is the CPU's alone
     char on[520];              // words about that
     bool fails;                // that machine
+    const GpuRows *rows;       // that are taken on the way, NULL: none are
+    RowsOfRun *rows_of;        // by member
     double *resident;          // records that are on a GPU while others have its states
 };
 typedef tr_batch Batch;
@@ -255,6 +257,7 @@ void tr_batch_free(Batch *b)
     }
     for (uint32_t i = 0; i < b->group_count; i++) {
         if (b->groups[i].kernel) b->machine->unload(b->machine->self, b->groups[i].kernel);
+        if (b->groups[i].rows) b->machine->unload(b->machine->self, b->groups[i].rows);
         tr_lanes_free(b->groups[i].lanes);
         free(b->groups[i].waiting);
     }
@@ -602,6 +605,41 @@ static GpuKernel *kernel_of(Batch *b, Group *g)
     return g->kernel;
 }
 
+void tr_batch_take_on_way(Batch *b, const GpuRows *rows, RowsOfRun *runs)
+{
+    b->rows = rows, b->rows_of = runs;
+}
+
+// Without one rows are the caller's, one at a time.
+static GpuKernel *rows_kernel_of(Batch *b, Group *g)
+{
+    if (g->rows || g->has_no_rows || !b->rows) return g->rows;
+    tr_error why = {0};
+    Buffer text = {0};
+    if (tr_gpu_rows_kernel(g->lanes, b->rows, &text, &why))
+        g->rows = b->machine->load(b->machine->self, text.at, GPU_ROWS_ENTRY, &why);
+    tr_buffer_free(&text);
+    g->has_no_rows = !g->rows;
+    if (!g->rows) stay_on_cpu(b, why.text);
+    return g->rows;
+}
+
+// What a run has in a block: a record, and what its rows come to
+static size_t block_numbers(const Batch *b, const Lanes *lanes)
+{
+    return gpu_record(lanes) + (b->rows ? tr_gpu_rows_size(b->rows) : 0);
+}
+
+// No row is waited for behind the time up to which events are known.
+static void enter(Batch *b, size_t i, const Lanes *lanes, double *block, size_t count, size_t at)
+{
+    const Member *m = &b->members[i];
+    tr_gpu_enter(lanes, m->record, m->until, block, count, at);
+    if (!b->rows) return;
+    b->rows_of[i].limit = m->events.scan ? m->events.until : (double)INFINITY;
+    tr_gpu_rows_enter(lanes, b->rows, &b->rows_of[i], block, count, at);
+}
+
 static bool goes_on(void *owner)
 {
     Batch *b = owner;
@@ -611,7 +649,7 @@ static bool goes_on(void *owner)
 static GpuWork work_of(Batch *b, const Lanes *lanes, double *block, size_t count)
 {
     return (GpuWork){.block = block,
-                     .numbers = gpu_record(lanes),
+                     .numbers = block_numbers(b, lanes),
                      .count = count,
                      .states = lanes->size,
                      .state = lanes->at.y,
@@ -631,6 +669,7 @@ static bool land(Batch *b, size_t i, const Lanes *lanes, const double *block, si
     const LaneFate fate = tr_gpu_leave(lanes, block, count, at, m->record, &made);
     b->counts.on_gpu += (size_t)made;
     m->t = m->record[AT_TIME];
+    if (b->rows) tr_gpu_rows_leave(lanes, b->rows, block, count, at, &b->rows_of[i], &m->until);
     if (fate == LANE_ARRIVED) b->there++;
     return fate != LANE_NOT_PLAIN || go_alone(b, i, err);
 }
@@ -642,16 +681,16 @@ static bool move_far(Batch *b, uint32_t group, tr_error *err)
     const Lanes *lanes = g->lanes;
     const size_t count = g->count;
     tr_error why = {0};
-    double *block = malloc(gpu_record(lanes) * count * sizeof *block);
+    double *block = malloc(block_numbers(b, lanes) * count * sizeof *block);
     size_t *members = malloc(count * sizeof *members);
     bool good = block && members;
     if (!good) tr_fail_memory(err);
     for (size_t k = 0; good && k < count; k++) {
         members[k] = g->waiting[k];
-        const Member *m = &b->members[members[k]];
-        tr_gpu_enter(lanes, m->record, m->until, block, count, k);
+        enter(b, members[k], lanes, block, count, k);
     }
-    const GpuWork work = work_of(b, lanes, block, count);
+    GpuWork work = work_of(b, lanes, block, count);
+    work.after = rows_kernel_of(b, g);
     if (good && b->machine->run(b->machine->self, g->kernel, &work, &why)) {
         g->count = 0;
         for (size_t k = 0; good && k < count; k++)

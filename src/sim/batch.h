@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "gpu/machine.h"
+#include "sim/gpu_rows.h"
 
 // Steps of runs so far: in lanes, and times that a run made one alone, or more.
 typedef struct BatchCounts {
@@ -30,6 +31,11 @@ void tr_batch_rest(tr_batch *batch, size_t run);
 // The rows, as tr_batch_row has them, of all runs that neither rest nor have failed; a run that
 // cannot have one has failed from then on. False when memory runs out.
 bool tr_batch_rows(tr_batch *batch, double *const *rows, tr_error *err);
+
+// Rows that a GPU takes on the way, for as long as the batch lives: what is to be made of them, and
+// what each run came to. A run that is sent to row `next` of its own may go on to later ones, which
+// is told there; one without numbers stays with its caller.
+void tr_batch_take_on_way(tr_batch *batch, const GpuRows *rows, RowsOfRun *runs);
 
 // What a run came through so far
 typedef struct RunCounts {

@@ -11,5 +11,7 @@ Text tr_sim_glance(void);
 Text tr_sim_group(void);
 Text tr_sim_lane_math(void);
 Text tr_sim_gpu_step(void);
+Text tr_sim_gpu_rows(void);
+Text tr_sim_balance(void);
 
 #endif

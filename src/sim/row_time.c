@@ -8,12 +8,18 @@ double tr_row_intervals(double end, double every)
     return end > 0 ? fmax(1, ceil(end / every - 1e-9)) : 0;
 }
 
-// i times `every`: as round as `end` where it divides that.
+bool tr_row_divides(double end, double every)
+{
+    const double count = fmax(1, tr_row_intervals(end, every));
+    return fabs(count * every - end) <= 1e-9 * every;
+}
+
+// i times `every`: as round as `end` where it divides that. Kernels for GPUs do the same
+// (sweep/gpu_row.txt).
 static double multiple(double end, double every, uint64_t i)
 {
     const double count = fmax(1, tr_row_intervals(end, every));
-    const bool divides = fabs(count * every - end) <= 1e-9 * every;
-    return divides ? end * (double)i / count : (double)i * every;
+    return tr_row_divides(end, every) ? end * (double)i / count : (double)i * every;
 }
 
 double tr_row_time(double end, double every, uint32_t i, uint32_t count)

@@ -8,6 +8,8 @@
 
 // How many there are behind the first, at most a billion
 double tr_row_intervals(double end, double every);
+// Whether the last of these intervals is as long as the others: then times are parts of the end.
+bool tr_row_divides(double end, double every);
 // Time of row i of these; the last is `end`.
 double tr_row_time(double end, double every, uint32_t i, uint32_t count);
 // The largest fixed step that divides the time between rows and is not longer than asked for

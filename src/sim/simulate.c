@@ -32,7 +32,7 @@ typedef struct Simulation {
     uint32_t columns;
     bool *is_told; // by column: that it was not finite
     RecordSink file;
-    Balance balance;
+    double balance[BALANCE_NUMBERS];
     double command_error; // negative where nothing is commanded
     tr_summary *summary;
     Control control;
@@ -137,7 +137,7 @@ static void warn_of_columns(const Simulation *s, tr_error *err)
 static void watch_energy(Simulation *s)
 {
     const Run *run = s->run;
-    tr_balance_add(&s->balance, run->row[run->kinetic], run->row[run->potential],
+    tr_balance_add(s->balance, run->row[run->kinetic], run->row[run->potential],
                    run->row[run->plain - 3]);
 }
 
@@ -357,7 +357,7 @@ static void summarise(Simulation *s, double started)
     to->warnings = m->watch.warnings.count;
     if (to->warnings) snprintf(to->warning, sizeof to->warning, "%s", m->watch.warnings.words[0]);
     snprintf(to->advice, sizeof to->advice, "%s", m->outlook.advice);
-    to->energy_error = tr_balance_error(&s->balance);
+    to->energy_error = tr_balance_error(s->balance);
     to->command_error = m->flow->system->order == 1 ? larger(s->command_error, 0) : -1;
     to->seconds = seconds_now() - started;
 }

@@ -4,7 +4,9 @@
 
 #include "base/error.h"
 #include "num/dense.h"
+#include "sweep/tally.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -210,27 +212,13 @@ void tr_keep_free(Keep *k)
 // ---- reducing ------------------------------------------------------------------------ (T442)
 // ----
 
-// Of a run: rows so far, the times of the first and of the last; then the value of each that is
-// kept, and of its formula at the last row
-enum { TALLY_ROWS, TALLY_FIRST, TALLY_LAST, TALLY_VALUES };
+static_assert(TALLY_VALUES == TALLY_BALANCE + BALANCE_NUMBERS, "a balance has its place");
 
 uint32_t tr_keep_size(const Keep *k) { return TALLY_VALUES + 2 * k->count; }
 
 void tr_keep_begin(const Keep *k, double *tally)
 {
     for (uint32_t i = 0; i < tr_keep_size(k); i++) tally[i] = i < TALLY_VALUES ? 0 : (double)NAN;
-}
-
-typedef struct Step {
-    bool is_first;
-    double value, last, before, at, t, x;
-} Step;
-
-// On a straight line between rows
-static double between(Step s)
-{
-    if (!(s.before < s.at && s.at <= s.t)) return s.value;
-    return s.at == s.t ? s.x : s.last + (s.x - s.last) * (s.at - s.before) / (s.t - s.before);
 }
 
 #define REDUCTION(id, name, first, next) \
@@ -257,9 +245,9 @@ bool tr_keep_add(const Keep *k, double *tally, double t, const double *formulas)
         value[i] = reduce[k->kept[i].how](step);
         last[i] = step.x;
     }
-    if (is_first) tally[TALLY_FIRST] = t;
-    tally[TALLY_LAST] = t, tally[TALLY_ROWS]++;
-    return k->stops && formulas[k->count] != 0;
+    count_row(tally, t);
+    tally[TALLY_ENDS] = k->stops && formulas[k->count] != 0;
+    return tally[TALLY_ENDS] != 0;
 }
 
 void tr_keep_end(const Keep *k, const double *tally, double *kept)

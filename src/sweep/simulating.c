@@ -7,10 +7,11 @@
 #include "base/error.h"
 #include "num/dense.h"
 #include "plan/start.h"
-#include "sim/balance.h"
 #include "sim/batch.h"
 #include "sim/row_time.h"
 #include "sim/run.h"
+#include "sweep/gpu_row.h"
+#include "sweep/tally.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -20,11 +21,9 @@ enum { MOST_BLOCKS = 1024 }; // that a worker has at once
 // What is known so far of one run
 typedef struct Progress {
     Block *block;
-    uint32_t at;         // in it
-    double *row, *tally; // its last row, with what is varied behind it
-    Balance balance;
-    double position, velocity, t;
-    size_t rows;
+    uint32_t at;   // in it
+    double *row;   // its last row, with what is varied behind it
+    double *tally; // of its rows, with that behind it, too
     bool goes_on;
 } Progress;
 
@@ -39,6 +38,10 @@ typedef struct Worker {
     uint32_t kinetic, potential;
     double *rows, *tallies, *formulas;
     double **row;
+    GpuRows gpu_rows; // that a GPU takes, of runs
+    RowsOfRun *of_run;
+    Buffer gpu_text;
+    double *until;      // of runs, where they go
     tr_workspace *work; // of what is kept
 } Worker;
 
@@ -133,7 +136,10 @@ static void open_runs(Worker *w, tr_error *err)
 static bool make_room(Worker *w, tr_error *err)
 {
     const Sweep *s = w->sweep;
-    const size_t wide = s->keep.inputs, tally = tr_keep_size(&s->keep), n = w->room;
+    const size_t n = w->room, wide = s->keep.inputs;
+    const size_t tally = tr_keep_size(&s->keep) + s->design.count;
+    w->of_run = calloc(n + 1, sizeof *w->of_run);
+    w->until = calloc(n + 1, sizeof *w->until);
     w->runs = calloc(n + 1, sizeof *w->runs);
     w->row = calloc(n + 1, sizeof *w->row);
     w->rows = calloc(n * wide + 1, sizeof *w->rows);
@@ -141,7 +147,8 @@ static bool make_room(Worker *w, tr_error *err)
     w->formulas = calloc(n * s->keep.formulas + 1, sizeof *w->formulas);
     w->input = calloc(s->design.count + 1u, sizeof *w->input);
     if (s->keep.program) w->work = tr_workspace_new(s->keep.program, err);
-    if (!w->rows || !w->tallies || !w->formulas || !w->input || !w->runs || !w->row)
+    if (!w->rows || !w->tallies || !w->formulas || !w->input || !w->runs || !w->row || !w->of_run ||
+        !w->until)
         return tr_fail_memory(err), false;
     for (uint32_t i = 0; i < s->design.count; i++) w->input[i] = s->design.varied[i].input;
     for (size_t i = 0; i < n; i++) {
@@ -155,13 +162,23 @@ static bool make_room(Worker *w, tr_error *err)
     return !has_failed(err);
 }
 
+// Rows that nobody wants as they are a GPU may take itself.
+static bool plan_rows(Worker *w, tr_error *err)
+{
+    const Sweep *s = w->sweep;
+    const RowEnergies at = {w->kinetic, w->potential, s->row_count - 3};
+    if (w->batch && is_on_gpu(s) && tr_sweep_gpu_rows(s, at, &w->gpu_text, &w->gpu_rows, err))
+        tr_batch_take_on_way(w->batch, &w->gpu_rows, w->of_run);
+    return !has_failed(err);
+}
+
 void *tr_simulating_open(const Sweep *s, tr_error *err)
 {
     Worker *w = calloc(1, sizeof *w);
     if (!w) return tr_fail_memory(err), NULL;
     w->sweep = s;
     open_runs(w, err);
-    if (!has_failed(err) && make_room(w, err)) return w;
+    if (!has_failed(err) && make_room(w, err) && plan_rows(w, err)) return w;
     tr_simulating_close(w);
     return NULL;
 }
@@ -181,6 +198,9 @@ void tr_simulating_close(void *worker)
     free(w->input);
     free(w->runs);
     free(w->row);
+    free(w->of_run);
+    free(w->until);
+    tr_buffer_free(&w->gpu_text);
     free(w);
 }
 
@@ -189,6 +209,11 @@ void tr_simulating_close(void *worker)
 static double *values_of(const Worker *w, const Progress *p)
 {
     return block_values(w->sweep, p->block, p->at);
+}
+
+static bool is_recorded(const Sweep *s, const Progress *p)
+{
+    return s->options->record && p->block->run[p->at] % s->options->record == 0;
 }
 
 // All runs of these blocks
@@ -203,6 +228,10 @@ static void begin(Worker *w, Block *blocks)
             memset(p->row, 0, s->keep.inputs * sizeof *p->row);
             memcpy(p->row + s->row_count, values_of(w, p), s->design.count * sizeof *p->row);
             tr_keep_begin(&s->keep, p->tally);
+            memcpy(p->tally + tr_keep_size(&s->keep), values_of(w, p),
+                   s->design.count * sizeof *p->tally);
+            RowsOfRun *of = &w->of_run[p - w->runs];
+            of->next = 0, of->numbers = is_recorded(s, p) ? NULL : p->tally;
         }
 }
 
@@ -212,17 +241,16 @@ static void fail(Progress *p, const tr_error *why)
     p->goes_on = false;
 }
 
+static void stop(Progress *p) { p->block->is_stopped[p->at] = true, p->goes_on = false; }
+
 // The formulas of the row are those given. What stops is told.
 static bool add_row(Worker *w, Progress *p, const double *formulas, tr_error *err)
 {
     const Sweep *s = w->sweep;
     const double *row = p->row, *residual = row + s->row_count - 2;
-    p->t = row[0], p->rows++;
-    tr_balance_add(&p->balance, row[w->kinetic], row[w->potential], row[s->row_count - 3]);
-    p->position = larger(p->position, residual[0]);
-    p->velocity = larger(p->velocity, residual[1]);
-    if (tr_keep_add(&s->keep, p->tally, p->t, formulas))
-        p->block->is_stopped[p->at] = true, p->goes_on = false;
+    check_row(p->tally, row[w->kinetic], row[w->potential], row[s->row_count - 3], residual[0],
+              residual[1]);
+    if (tr_keep_add(&s->keep, p->tally, row[0], formulas)) stop(p);
     return tr_block_keep(s, p->block, p->at, row, err);
 }
 
@@ -231,15 +259,16 @@ static void put_results(const Worker *w, const Progress *p, const RunCounts *cou
     const Sweep *s = w->sweep;
     double *values = values_of(w, p), *figures = values + figures_at(s);
     tr_keep_end(&s->keep, p->tally, values + kept_at(s));
-    figures[FIGURE_ROWS] = (double)p->rows;
+    figures[FIGURE_ROWS] = p->tally[TALLY_ROWS];
     figures[FIGURE_STEPS] = (double)counts->steps;
     figures[FIGURE_CHARTS] = (double)counts->chart_changes;
     figures[FIGURE_SWITCHES] = (double)counts->switches;
     figures[FIGURE_WARNINGS] = (double)counts->warnings;
-    if (!p->rows) return; // then the rest is not known
-    figures[FIGURE_T] = p->t;
-    figures[FIGURE_ENERGY] = tr_balance_error(&p->balance);
-    figures[FIGURE_POSITION] = p->position, figures[FIGURE_VELOCITY] = p->velocity;
+    if (!p->tally[TALLY_ROWS]) return; // then the rest is not known
+    figures[FIGURE_T] = p->tally[TALLY_LAST];
+    figures[FIGURE_ENERGY] = tr_balance_error(p->tally + TALLY_BALANCE);
+    figures[FIGURE_POSITION] = p->tally[TALLY_POSITION];
+    figures[FIGURE_VELOCITY] = p->tally[TALLY_VELOCITY];
 }
 
 // ---- side by side ---------------------------------------------------------------------------
@@ -274,8 +303,29 @@ static void note_failures(Worker *w)
     }
 }
 
-// True while one goes on.
-static bool take_rows(Worker *w, tr_error *err)
+// Each to its next row; what a GPU saw on the way is known then. True while one goes on.
+static bool advance(Worker *w, double count, tr_error *err)
+{
+    const Sweep *s = w->sweep;
+    bool any = false;
+    for (uint32_t i = 0; i < w->count; i++)
+        if (w->runs[i].goes_on)
+            w->until[i] =
+                tr_row_time(s->end, s->every, (uint32_t)w->of_run[i].next, (uint32_t)count);
+    if (!tr_batch_advance_each(w->batch, w->until, err)) return false;
+    for (uint32_t i = 0; i < w->count; i++) {
+        Progress *p = &w->runs[i];
+        if (!p->goes_on) continue;
+        if (p->tally[TALLY_ENDS] != 0) stop(p);
+        p->goes_on = p->goes_on && w->of_run[i].next <= count;
+        if (!p->goes_on) tr_batch_rest(w->batch, i);
+        any = any || p->goes_on;
+    }
+    return any;
+}
+
+// Of all that stand at their next. True while one goes on.
+static bool take_rows(Worker *w, double count, tr_error *err)
 {
     const Sweep *s = w->sweep;
     bool any = false;
@@ -287,7 +337,9 @@ static bool take_rows(Worker *w, tr_error *err)
     for (uint32_t i = 0; i < w->count; i++) {
         Progress *p = &w->runs[i];
         if (!p->goes_on) continue;
+        w->of_run[i].next++;
         if (!add_row(w, p, w->formulas + (size_t)i * s->keep.formulas, err)) return false;
+        p->goes_on = p->goes_on && w->of_run[i].next <= count;
         if (!p->goes_on) tr_batch_rest(w->batch, i);
         any = any || p->goes_on;
     }
@@ -297,13 +349,10 @@ static bool take_rows(Worker *w, tr_error *err)
 static bool work_together(Worker *w, tr_error *err)
 {
     const Sweep *s = w->sweep;
-    const uint32_t count = (uint32_t)tr_row_intervals(s->end, s->every);
+    const double count = tr_row_intervals(s->end, s->every);
     if (!begin_all(w, err)) return false;
-    bool any = take_rows(w, err);
-    for (uint32_t r = 1; any && r <= count; r++) {
-        if (!tr_batch_advance(w->batch, tr_row_time(s->end, s->every, r, count), err)) return false;
-        any = take_rows(w, err);
-    }
+    bool any = take_rows(w, count, err);
+    while (any && advance(w, count, err)) any = take_rows(w, count, err);
     for (uint32_t i = 0; i < w->count && !has_failed(err); i++) {
         const RunCounts counts = tr_batch_run_counts(w->batch, i);
         put_results(w, &w->runs[i], &counts);
@@ -349,7 +398,7 @@ static bool work_alone(Worker *w, tr_error *err)
         if (why.status) fail(p, &why);
         const Mover *m = w->run->mover;
         RunCounts counts = {0};
-        if (p->rows)
+        if (p->tally[TALLY_ROWS])
             counts =
                 (RunCounts){m->steps, m->watch.changes, w->run->switches, m->watch.warnings.count};
         put_results(w, p, &counts);
