@@ -14,7 +14,7 @@ sources = $(shell git ls-files '*.c' '*.h')
 PAGE := web/node_modules/.package-lock.json
 ifeq ($(wildcard web/page.html),)
 ifneq ($(and $(wildcard web/package-lock.json),$(shell command -v npm)),)
-all: $(PAGE)
+build/Makefile: | $(PAGE)
 endif
 endif
 
