@@ -114,6 +114,11 @@ class Memory(unittest.TestCase):
             b.set("push", 1)
             b.step(STEP)
             b.read(["x"])
+            b.restore(b.save())
+            try:
+                b.restore([b""] * 8)
+            except trundle.Error:
+                pass
             m.linearise().text
             m.function("vdot", by="q")()
             r = m.simulate(end=0.05)

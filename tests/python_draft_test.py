@@ -107,6 +107,7 @@ class Drafts(unittest.TestCase):
 
     def test_pendulum(self):
         m = self.pendulum()
+        self.assertTrue(m._repr_html_().startswith("<pre>") and "its length: &quot;" in m._repr_html_().replace("\\", ""))
         model = m.load(set={"l": 0.7})
         self.assertEqual((model.parameters["l"].unit, model.parameters["l"].doc.strip()), ("m", 'its length: "long"'))
         run = model.simulate()

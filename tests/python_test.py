@@ -210,6 +210,14 @@ class Errors(unittest.TestCase):
             self.check(TypeError, "progress: a function", call)
         self.check(trundle.UsageError, "'a' is to be a number", m.steady, hold={"a": float("inf")})
         self.check(trundle.UsageError, "'nope'", m.equations, "M", style="nope")
+        for call in (m.variant, trundle.Model("x").load, lambda **given: trundle.parse(PENDULUM, **given)):
+            self.check(TypeError, "no option 'cas': did you mean 'case'?", call, cas="turn")
+        self.check(TypeError, "control: a function", m.simulate, control=3)
+        for call in (m.linearise, lambda step: m.lqr("push", step=step)):
+            self.check(trundle.UsageError, "'step' is to be above 0, not 0", call, step=0)
+            self.check(TypeError, "step: a number", call, step="x")
+        error = self.check(trundle.UsageError, "unknown name 'b'", m.steady, hold={"b": 1})
+        self.assertTrue(str(error).startswith("hold"), str(error))  # not as the command line has it
         self.check(trundle.InvalidModel, "Model(): the model has no bodies", trundle.Model("x").load)
         error = self.check(trundle.InvalidModel, "does not come after", m.fit, {"t": [1, 0], "a": [0, 0]}, "l")
         self.assertTrue(str(error).startswith("recording0.csv:3: "), str(error))
@@ -724,6 +732,7 @@ class Studies(unittest.TestCase):
             f(ll=1)
         with self.assertRaises(trundle.UsageError):
             m.function("M", by="ll")
+        self.assertEqual((repr(f), repr(df)), ("<M c of 'model'>", "<M of 'model', by l, m>"))
 
     def test_export(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -835,7 +844,9 @@ class Interrupts(unittest.TestCase):
             m.simulate(end=2000, method="rk4", step=1e-5, warn=False)
 
         settler = trundle.load(model_path("car_on_hills")).settler(["chassis.x"])
-        for call in (simulate, lambda: s.advance(3000), lambda: b.advance(3000),
+        pendulum = trundle.parse(PENDULUM)
+        seen = pendulum.simulate(end=2000, every=1)
+        for call in (simulate, lambda: pendulum.fit(seen, "l", method="rk4", step=1e-5), lambda: s.advance(3000), lambda: b.advance(3000),
                      lambda: many.advance(3000), lambda: settler.poses([0.1] * 10 ** 6)):
             timer = threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT))
             timer.start()

@@ -18,6 +18,7 @@ things in things, as a body's joint, are dicts. `m.fields` has all that was said
 from __future__ import annotations
 
 import difflib
+import html
 import math
 import numbers
 import os
@@ -245,7 +246,9 @@ class Draft(Calls):
         What is wrong is told with the call that said it.
         """
         from . import _trundle
-        from .model import Model
+        from .model import OPTIONS, Model
+        from .names import options_known
+        options_known(options, OPTIONS, "load()")
         path = None
         if beside is not None:
             path = os.fspath(beside)
@@ -290,6 +293,10 @@ class Draft(Calls):
                 for name, one in said.items():
                     call(name, one)
         return draft
+
+    def _repr_html_(self):
+        """In a notebook: the text of a model file."""
+        return f"<pre>{html.escape(self.text())}</pre>"
 
     def __repr__(self):
         name = self.fields.get("name", "")

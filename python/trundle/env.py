@@ -107,7 +107,14 @@ class Task:
         self.model = model.variant(outputs={**model._how["outputs"], **formulas})
         self.ends = until is not None
         self.columns = self.seen + [REWARD] + ([ENDED] if self.ends else [])
-        self.model.system  # what is wrong with formulas is told here
+        try:
+            self.model.system
+        except Error as error:
+            words = {REWARD: "reward", ENDED: "until", **dict(zip(self.seen, self.names))}
+            name = next((name for name in words if f"{name!r} is set to" in error.message), None)
+            if name is None:
+                raise
+            raise type(error)(error.message.replace(repr(name), repr(words[name]), 1)) from None
         self.start = self._starts(start or {})
         self.neutral = {name: value if math.isfinite(value := float(self.model.inputs[name])) else 0.0
                         for name in self.inputs}

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 
 class Error(Exception):
     """What went wrong, in a sentence for whoever wrote the model or the call.
@@ -51,6 +52,7 @@ def make(status, message, file, line, column):
     """An exception from what the library says."""
     if status == 5:
         return MemoryError(message)
+    message = re.sub(r"(^|\s)--(?=[a-z])", r"\1", message)  # options of the program are keywords here
     setting = None
     if line < 0:  # settings have no lines: they are no part of a file
         setting, line, file = -line - 1, 0, None

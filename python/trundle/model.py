@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from . import _trundle, study, sweep
 from .arrays import optional
 from .errors import Error
-from .names import Inputs, Named, Value, callback, equations, listed
+from .names import Inputs, Named, Value, callback, equations, listed, options_known
 from .result import Result
 from .run import Batch, Run
 
@@ -23,6 +23,7 @@ START = 10
 
 # What a page takes of the equations: what is long is left to equations().
 PAGE = {"show": "M,c,Q,G,H,J,reduced,energy", "language": "html", "most_entries": 150}
+OPTIONS = ("case", "set", "controls", "allowed", "order", "outputs", "with_", "inertias", "digits", "evaluate")
 MOST_PAGE_INPUTS, FEW_INPUTS, MOST_PAGE_BYTES = 300, 40, 400000
 
 
@@ -121,6 +122,7 @@ class LoadedModel:
 
         >>> m.variant(set={"m0": 90}).simulate()
         """
+        options_known(changes, OPTIONS, "variant()")
         changes.setdefault("case", self.case)
         changes["set"] = {**self.settings, **(changes.get("set") or {})}
         keep = {**self._how, **{k: v for k, v in changes.items() if k != "with_"}}
@@ -287,7 +289,7 @@ class LoadedModel:
         options.update(no_project=not project, filter=filter, no_deviations=not deviations)
         said = []
         rows, summary, error = self.system.simulate(
-            options, callback(progress, "progress"), (lambda now: control(Instant(now))) if control else None, said.append)
+            options, callback(progress, "progress"), (lambda now: control(Instant(now))) if callback(control, "control") else None, said.append)
         result = Result(self, rows, summary) if rows is not None else None
         if error is not None:
             error.result = result
@@ -456,6 +458,7 @@ def load(path, case=None, set=None, **options):
     found), outputs ({"name": "formula"}), allowed (folders that the model may read), order, inertias,
     digits, evaluate.
     """
+    options_known(options, OPTIONS, "load()")
     model = LoadedModel(_trundle.Source(os.fspath(path)), case=case, set=set, **options)
     model.path = os.fspath(path)
     model.system  # so that what is wrong is told here
@@ -466,6 +469,7 @@ def parse(text, case=None, set=None, **options):
     """As load(), of the text of a model file."""
     if not isinstance(text, str):
         raise TypeError(f"the text of a model file was expected, not {type(text).__name__}")
+    options_known(options, OPTIONS, "parse()")
     model = LoadedModel(_trundle.Source(None, text), case=case, set=set, **options)
     model.system
     return model

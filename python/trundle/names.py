@@ -53,6 +53,24 @@ def missing(name, names, what):
     return MissingName(f"there is no {what} {name!r}{hint}")
 
 
+def positive(number, name):
+    """A step, or 0.0 from None."""
+    if number is not None and not (isinstance(number, (int, float)) or hasattr(number, "__float__")):
+        raise TypeError(f"{name}: a number was expected, not {number!r}")
+    if number is not None and not (float(number) > 0 and math.isfinite(number)):
+        raise UsageError(f"{name!r} is to be above 0, not {float(number):g}")
+    return 0.0 if number is None else float(number)
+
+
+def options_known(given, known, what):
+    """Keywords that are not there are told with what was probably meant."""
+    for name in given:
+        if name not in known:
+            near = difflib.get_close_matches(name, known, 1)
+            raise TypeError(f"{what}: there is no option {name!r}" + (f": did you mean {near[0]!r}?" if near else
+                                                                     f"; there are {', '.join(known)}"))
+
+
 def callback(what, name):
     """What is called, if it can be."""
     if what is not None and not callable(what):

@@ -13,7 +13,7 @@ import tempfile
 from . import _trundle
 from .arrays import array, complex_array, doubles, packed, unpacked
 from .errors import Error, UsageError
-from .names import Named, Value, callback, equations, listed, missing
+from .names import Named, Value, callback, equations, listed, missing, positive
 
 
 class Found:
@@ -42,7 +42,7 @@ class Linear(Found):
     """
 
     def __init__(self, model, step=None, reduce=False, closed=False):
-        self._options = {"reduce": reduce, "step": step or 0.0}
+        self._options = {"reduce": reduce, "step": positive(step, "step")}
         found = model.system.linearise(self._options, closed)
         self.model, self.step = model, step
         self.states, self.inputs, self.outputs = found["states"], found["inputs"], found["outputs"]
@@ -133,7 +133,7 @@ class Lqr(Found):
 
     def __init__(self, model, inputs, q, r, step):
         options = {"inputs": listed(inputs) or "", "q": ",".join(equations(q)) or None,
-                   "r": ",".join(equations(r)) or None, "step": step or 0.0}
+                   "r": ",".join(equations(r)) or None, "step": positive(step, "step")}
         names, known = options["inputs"].split(","), model.inputs
         motors = tuple(name.strip() for name in names if name.strip() not in known)
         found = (model._system(controls=motors) if motors else model.system).lqr(options)
@@ -165,6 +165,9 @@ class Settler:
 
     def __reduce__(self):
         return Settler, self._made
+
+    def __repr__(self):
+        return f"<poses of {self._made[0].name!r}, by {', '.join(self.hold) or 'nothing'}>"
 
     def poses(self, held):
         """An array of poses by columns, for rows of values of what is held (nan: as at the start)."""
@@ -355,6 +358,10 @@ class Function:
 
     def __reduce__(self):
         return Function, self._made
+
+    def __repr__(self):
+        by = "" if self.by is None else f", by {', '.join(self.by[:6])}{', ...' if len(self.by) > 6 else ''}"
+        return f"<{' '.join(self.outputs)} of {self.model.name!r}{by}>"
 
     @property
     def start(self):
