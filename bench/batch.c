@@ -75,7 +75,7 @@ static double time_together(const Kind *k, Range range, tr_error *err)
     return time / RUNS;
 }
 
-static void compare(const char *name, const char *case_name, Range range)
+static void compare(const char *name, const char *case_name, Range range, const char *words)
 {
     char path[200];
     tr_error err = {0};
@@ -88,10 +88,10 @@ static void compare(const char *name, const char *case_name, Range range)
                  interpreted = time_alone(&plain, range, &err);
     printf("batch: %d of %s by rk4, %d lanes, %g s at 1 ms: %.3f ms each; one after the other %.2f "
            "ms, %.1f "
-           "times; by the interpreter %.2f ms, %.1f times (aim 12 with 4 lanes, 15 with 8)%s%s\n",
+           "times; by the interpreter %.2f ms, %.1f times (%s)%s%s\n",
            RUNS, name, tr_machine() == MACHINE_AVX2 ? 4 : 8, END, 1e3 * together, 1e3 * alone,
-           alone / together, 1e3 * interpreted, interpreted / together, err.status ? ": " : "",
-           err.text);
+           alone / together, 1e3 * interpreted, interpreted / together, words,
+           err.status ? ": " : "", err.text);
     close_kind(&native);
     close_kind(&plain);
     tr_model_free(model);
@@ -99,11 +99,13 @@ static void compare(const char *name, const char *case_name, Range range)
 
 void bench_batch(void)
 {
+    static const char aim[] = "aim 12 with 4 lanes, 15 with 8";
     const Machine own = tr_machine();
-    compare("bicycle", "free", (Range){"m0", 60, 110});
+    compare("bicycle", "free", (Range){"m0", 60, 110}, aim);
     tr_limit_machine(own < MACHINE_AVX2 ? own : MACHINE_AVX2); // as on a lesser processor
-    compare("bicycle", "free", (Range){"m0", 60, 110});
+    compare("bicycle", "free", (Range){"m0", 60, 110}, aim);
     tr_limit_machine(own);
-    compare("four_bar", "turns", (Range){"th1_rate_0", 0.5, 12}); // all change charts, some often
-    compare("castor", NULL, (Range){"turn0", 0.1, 1.5});          // half of them do
+    compare("four_bar", "turns", (Range){"th1_rate_0", 0.5, 12},
+            "all change charts, some often, each alone");
+    compare("castor", NULL, (Range){"turn0", 0.1, 1.5}, "half of them change charts");
 }

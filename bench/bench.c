@@ -719,7 +719,8 @@ int main(int argc, char **argv)
             "parameters fixed; the same with reactions and motor torques; microseconds of one "
             "evaluation by machine code;\nnanoseconds an operation; milliseconds to read, "
             "derive "
-            "and reduce a model, and to the first number of `eval`.\n\n```\n");
+            "and reduce a model, and to the first number of `eval`. Batches on GPUs are in "
+            "[gpu.md](gpu.md).\n\n```\n");
         print_times();
         printf("```\n");
     } else {
