@@ -256,6 +256,51 @@ static void test_values(void **state)
     tr_system_free(system);
 }
 
+// ---- motions from outside ------------------------------------------------------------------
+
+// A crane whose trolley goes as `drive` says
+#define CRANE(inputs)                                                                          \
+    "trundle: 1\n"                                                                             \
+    "inputs: {" inputs "}\n"                                                                   \
+    "bodies:\n"                                                                                \
+    "  trolley: {joint: {type: prismatic, axis: '1, 0, 0', coordinate: x}, mass: 5}\n"         \
+    "  load: {parent: trolley, joint: {type: revolute, axis: '0, 1, 0', coordinate: swing},\n" \
+    "    mass: 3, com: '0, 0, -0.8'}\n"                                                        \
+    "roles: {x: {motion: drive}}\n"                                                            \
+    "initial: {swing: 0.2}\n"
+
+// Told from outside with its rate and acceleration, it is the same motion as by a formula.
+static void test_motion(void **state)
+{
+    (void)state;
+    static const char *const same[] = {"x", "x_rate", "tau.x", "der(swing)", "der(swing_rate)"};
+    tr_system *formula = system_from(CRANE("drive: sin(2*t)"));
+    tr_system *told = system_from(CRANE("drive: {value: 0, rate: speed}, speed: {value: 0, rate: "
+                                        "acceleration}, acceleration: 0"));
+    for (int version = 2; version <= 3; version++) {
+        const double t = 0.3, x[] = {0.1, 0.7};
+        Unit one = unit_of(formula, version), two = unit_of(told, version), *both[] = {&one, &two};
+        for (int k = 0; k < 2; k++) {
+            begin(both[k], false);
+            GOOD(CALL(both[k], SetTime, SetTime, t));
+            GOOD(CALL(both[k], SetContinuousStates, SetContinuousStates, x, 2));
+        }
+        set(&two, "drive", sin(2 * t));
+        set(&two, "speed", 2 * cos(2 * t));
+        set(&two, "acceleration", -4 * sin(2 * t));
+        for (size_t k = 0; k < sizeof same / sizeof *same; k++)
+            assert_close(get(&two, same[k]), get(&one, same[k]), 1e-12);
+        const unsigned known = reference_of(&two, "acceleration"),
+                       unknown = reference_of(&two, "der(swing_rate)");
+        double slope, before = get(&two, "der(swing_rate)");
+        GOOD(directional(&two, &unknown, 1, &known, 1, (double[]){1}, &slope));
+        set(&two, "acceleration", 1 - 4 * sin(2 * t));
+        assert_close(get(&two, "der(swing_rate)") - before, slope, 1e-12);
+        for (int k = 0; k < 2; k++) free_instance(both[k]), unload_fmu(both[k]);
+    }
+    tr_system_free(formula), tr_system_free(told);
+}
+
 // ---- calls at the wrong time ---------------------------------------------------------------
 
 static void test_wrong_calls(void **state)
@@ -568,12 +613,12 @@ int main(void)
 {
     setenv("CC", "cc -O0", 0); // which takes a tenth of the time
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_derivatives), cmocka_unit_test(test_saved_states),
-        cmocka_unit_test(test_threads),     cmocka_unit_test(test_values),
-        cmocka_unit_test(test_wrong_calls), cmocka_unit_test(test_archives),
-        cmocka_unit_test(test_sources),     cmocka_unit_test(test_tables),
-        cmocka_unit_test(test_logs),        cmocka_unit_test(test_nothing_given),
-        cmocka_unit_test(test_step),
+        cmocka_unit_test(test_derivatives),   cmocka_unit_test(test_saved_states),
+        cmocka_unit_test(test_threads),       cmocka_unit_test(test_values),
+        cmocka_unit_test(test_wrong_calls),   cmocka_unit_test(test_archives),
+        cmocka_unit_test(test_sources),       cmocka_unit_test(test_tables),
+        cmocka_unit_test(test_motion),        cmocka_unit_test(test_logs),
+        cmocka_unit_test(test_nothing_given), cmocka_unit_test(test_step),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -64,30 +64,60 @@ static void compare_with_run(const char *what, Unit *unit, tr_run *run, double m
     if (words) fail_msg("%s: %s", what, words);
 }
 
-enum { STEPS = 512 };
+enum { STEPS = 512, LEAST_STEPS = 128 };
 static const double h = 1.0 / 1024;
+
+// As far as a run gets: some models end by themselves, where constraints change their rank.
+static int steps_of(tr_plan *plan)
+{
+    for (int steps = STEPS; steps > LEAST_STEPS; steps /= 2) {
+        tr_error err = {0};
+        tr_run_options o = tr_run_defaults(plan);
+        o.method = "rk4", o.step = h, o.end = steps * h;
+        tr_run *run = tr_run_new(plan, &o, &err);
+        const bool good = run && tr_run_advance(run, steps * h, &err);
+        tr_run_free(run);
+        if (good) return steps;
+    }
+    return LEAST_STEPS;
+}
 
 // The unreduced form solves by numbers what a run solves by formulas.
 static bool is_unreduced(const Unit *unit) { return indicator_count(unit) > 0; }
 
-static void check_co_simulation(Unit *unit, tr_plan *plan)
+// Whether a run went through what formulas switch at, which it lands on; steps of an FMU go across,
+// unless contacts change. Or other velocities became independent.
+static bool is_disturbed(const tr_run *run, const Charted *first)
+{
+    bool crossed = run->flow->now != first || run->switches;
+    for (uint32_t k = 0; k < run->flow->switch_count; k++)
+        crossed = crossed || isfinite(run->habits[k].crossed);
+    return crossed;
+}
+
+static void check_co_simulation(Unit *unit, tr_plan *plan, int steps, bool is_calm)
 {
     tr_error err = {0};
     tr_run *run = run_to(plan, "rk4", h, 1, 0);
+    const Charted *first = run->flow->now;
     begin(unit, true);
-    for (int k = 0; k < STEPS; k += 8) GOOD(step(unit, k * h, 8 * h));
-    for (int k = 1; k <= STEPS; k++) // after what happens within a step, it ends on the grid
+    for (int k = 0; k < steps; k += 8) GOOD(step(unit, k * h, 8 * h));
+    for (int k = 1; k <= steps; k++) // after what happens within a step, it ends on the grid
         if (!tr_run_advance(run, k * h, &err)) fail_msg("%s", err.text);
-    compare_with_run("on the grid", unit, run, is_unreduced(unit) ? 1e-9 : 0);
+    const bool is_across = !is_calm && is_disturbed(run, first);
+    compare_with_run("on the grid", unit, run,
+                     is_across            ? 10 * h * h
+                     : is_unreduced(unit) ? 1e-9
+                                          : 0);
     free_instance(unit);
     begin(unit, true); // steps that add up, and are no multiples
     double t = 0;
     for (int k = 1; k <= 100; k++) {
-        const double dt = STEPS * h / 100;
+        const double dt = steps * h / 100;
         GOOD(step(unit, t, dt));
         t += dt;
     }
-    tr_run *finer = run_to(plan, "rk4", h / 2, 1, STEPS * h);
+    tr_run *finer = run_to(plan, "rk4", h / 2, 1, steps * h);
     const char *words = difference(unit, run, finer, is_unreduced(unit) ? 1e-5 : 1e-6);
     if (words) fail_msg("between: %s", words); // impacts come otherwise
     free_instance(unit);
@@ -96,9 +126,9 @@ static void check_co_simulation(Unit *unit, tr_plan *plan)
 
 // Errors of solvers grow as the motion wants it, and more where it is chaotic or falls over. So
 // what is not good to 1e-6 by a tolerance of 1e-8 must be by one of 1e-11.
-static void check_model_exchange(Unit *unit, tr_plan *plan, bool is_calm)
+static void check_model_exchange(Unit *unit, tr_plan *plan, int steps, bool is_calm)
 {
-    const double end = STEPS * h;
+    const double end = steps * h;
     const char *words = "";
     tr_run *run = run_to(plan, "erk", h, 1e-10, end), *coarse = run_to(plan, "erk", h, 1e-9, end);
     for (double rtol = 1e-8; words && rtol > 1e-12; rtol /= 1000) {
@@ -158,8 +188,10 @@ static void check_model(const char *name, int version)
     tr_plan *plan = tr_plan_new(system, &err);
     check_description(&unit);
     check_by_rules();
-    check_co_simulation(&unit, plan);
-    check_model_exchange(&unit, plan, is_one_of_few(name));
+    const bool is_calm = is_one_of_few(name);
+    const int steps = is_calm ? STEPS : steps_of(plan);
+    check_co_simulation(&unit, plan, steps, is_calm);
+    check_model_exchange(&unit, plan, steps, is_calm);
     unload_fmu(&unit);
     tr_plan_free(plan);
     tr_system_free(system);

@@ -113,7 +113,7 @@ static void test_wrong_types(void **state)
         {"trundle: 1\noutputs: {a: {b: 1}}\n", 2, 14,
          "'a' is a formula: quote this formula if it holds braces or ': '"},
         {"trundle: 1\nparameters: {a: {b: 1}}\n", 2, 18,
-         "unknown key 'b' in 'a'; there are 'value', 'min', 'max', 'unit', 'doc'"},
+         "unknown key 'b' in 'a'; there are 'value', 'min', 'max', 'unit', 'doc', 'rate'"},
         {"trundle: 1\ninputs: {a: {value: [1]}}\n", 2, 21,
          "'value' is a formula, not a list: quote this formula, as in \"0, 1, 0\""},
         {"trundle: 1\nparameters: {a: {value: 1, min: {b: 1}}}\n", 2, 33,

@@ -276,6 +276,10 @@ static void test_bad_inputs(void **state)
                    "5:19: this is a formula of t and of parameters, not of 'u'");
     assert_invalid(CART "inputs: {w: cart*t}\n",
                    "5:13: this is a formula of t and of parameters, not of 'cart'");
+    assert_invalid(CART "inputs: {w: {value: 0, rate: cart}}\n",
+                   "5:30: this is a formula of t and w and of parameters, not of 'cart'");
+    assert_invalid(CART "parameters: {w: {value: 0, rate: 1}}\n",
+                   "5:34: 'w' is a parameter, and does not change: 'rate' is of inputs");
     assert_invalid(CART "inputs: {w: 1/t}\n", "5:13: the input 'w' is not finite at t = 0");
     assert_invalid(CART "inputs: {w: 1/0}\n", "5:13: the input 'w' is not finite");
     assert_invalid(CART "inputs: {w: t + nothing}\n", "5:17: unknown name 'nothing'; there is 't'");

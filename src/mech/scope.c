@@ -483,11 +483,51 @@ static void make_input(Tree *tree, const Setting *setting)
     tr_tree_disturb_input(tree, name.text);
 }
 
+static Input *input_of(const Tree *tree, const Setting *setting)
+{
+    const Named *named = tr_system_find(tree->system, setting->name.text);
+    return named ? tr_system_input(tree->system, named->meaning) : NULL;
+}
+
+// How fast inputs change, by t and all inputs
+static void take_rates(Tree *tree)
+{
+    const Settings *inputs = &tree->model->fields.inputs;
+    Local *known = calloc(inputs->count + 1u, sizeof *known);
+    if (!known) tree->graph->failed = true;
+    uint32_t count = 0;
+    if (known) known[count++] = (Local){"t", tree->t};
+    for (uint32_t i = 0; known && i < inputs->count; i++) {
+        const Input *input = input_of(tree, &inputs->at[i]);
+        if (input)
+            known[count++] = (Local){input->name, input->signal.id ? input->signal : input->symbol};
+    }
+    for (uint32_t i = 0; known && i < inputs->count && !has_failed(tree->err); i++) {
+        Input *input = input_of(tree, &inputs->at[i]);
+        if (!inputs->at[i].rate.given || !input) continue;
+        input->rate = tr_tree_formula_with(tree, inputs->at[i].rate, known, count);
+        input->rate_known = true;
+    }
+    free(known);
+}
+
+static void refuse_rates(Tree *tree)
+{
+    const Settings *parameters = &tree->model->fields.parameters;
+    for (uint32_t i = 0; i < parameters->count && !has_failed(tree->err); i++)
+        if (parameters->at[i].rate.given)
+            tr_fail(tree->err, TR_INVALID, parameters->at[i].rate.place,
+                    "'%.*s' is a parameter, and does not change: 'rate' is of inputs",
+                    TEXT(parameters->at[i].name.text));
+}
+
 static void make_inputs(Tree *tree)
 {
     const Settings *inputs = &tree->model->fields.inputs;
     for (uint32_t i = 0; i < inputs->count && !has_failed(tree->err); i++)
         make_input(tree, &inputs->at[i]);
+    if (!has_failed(tree->err)) take_rates(tree);
+    refuse_rates(tree);
 }
 
 // Numbers as a direction times a parameter of its own

@@ -115,7 +115,7 @@ static void write_thing(Writer *w, Text key, const Kind *kind, const void *thing
 
 static bool is_short(const Setting *s)
 {
-    return !s->min.given && !s->max.given && !s->unit.given && !s->doc.given;
+    return !s->min.given && !s->max.given && !s->unit.given && !s->doc.given && !s->rate.given;
 }
 
 static void write_things(Writer *w, const Field *field, const Kind *kind, const AnyList *list)
