@@ -228,6 +228,49 @@ def check_casadi(folder, name):
     hx, hu = hess(0.1, x, u, p, weight, cx, cu)
     near(hx, (up[0] - down[0]) / (2 * h), 1e-7, f"casadi {name} second slopes by x, by differences")
     near(hu, (up[1] - down[1]) / (2 * h), 1e-7, f"casadi {name} second slopes by u, by differences")
+    check_found(folder / f"lib{own}.so", own, (0.1, x, u, p), weight, cx, cu)
+
+
+def wanted_of(kind, f):
+    """What a derivative of the function f takes and gives, by CasADi's rules: names, rows and columns."""
+    size = {n: shape for names, sides in ((f.names_in, f.inputs), (f.names_out, f.outputs))
+            for n, (shape, _) in zip(names, sides)}
+    takes = [(n, size[n]) for n in f.names_in] + [("out_" + n, size[n]) for n in f.names_out]
+    number = lambda n: size[n][0] * size[n][1]
+    if kind == "jac_":
+        return takes, [(f"jac_{o}_{i}", (number(o), number(i))) for o in f.names_out for i in f.names_in]
+    if kind == "fwd1_":
+        return takes + [("fwd_" + n, size[n]) for n in f.names_in], [("fwd_" + n, size[n]) for n in f.names_out]
+    return takes + [("adj_" + n, size[n]) for n in f.names_out], [("adj_" + n, size[n]) for n in f.names_in]
+
+
+def check_found(library, own, at, weight, cx, cu):
+    """Derivatives that CasADi finds by their names, against those that are called by hand."""
+    called = {n: External(library, f"{own}_{n}") for n in ("f", "jac", "adj", "hess")}
+    found = {"": called["f"]}
+    for kind, of in (("jac_", ""), ("fwd1_", ""), ("adj1_", ""), ("fwd1_", "adj1_")):
+        name = kind + of
+        found[name] = one = External(library, f"{name}{own}_f")
+        takes, gives = wanted_of(kind, found[of])
+        check(takes == [(n, shape) for n, (shape, _) in zip(one.names_in, one.inputs)], f"{name}{own}_f takes {one.names_in}")
+        check(gives == [(n, shape) for n, (shape, _) in zip(one.names_out, one.outputs)], f"{name}{own}_f gives {one.names_out}")
+        for n, (shape, places) in zip(one.names_in, one.inputs):
+            is_unused = n.startswith(("out_", "fwd_out_"))
+            check(len(places) == (0 if is_unused else shape[0] * shape[1]), f"places of {n} in {name}{own}_f")
+    t, x, u, p = at
+    dx, (Jx, Ju) = called["f"](*at), called["jac"](*at)
+    (by_t, by_x, by_u, by_p) = found["jac_"](*at, dx)
+    check((by_x == Jx).all() and (by_u == Ju).all() and not by_t.any() and not by_p.any(), "blocks of jac_f")
+    near(found["fwd1_"](*at, dx, [1.0], cx, cu, np.ones_like(p)), Jx @ cx + Ju @ cu, 1e-13, f"casadi {own} along a direction")
+    of_t, of_x, of_u, of_p = found["adj1_"](*at, dx, weight)
+    gx, gu = called["adj"](*at, weight)
+    check((of_x == gx).all() and (of_u == gu).all() and not of_t.any() and not of_p.any(), "adj1_f")
+    zero, other = (np.zeros(1), np.zeros_like(x), np.zeros_like(u), np.zeros_like(p)), np.flip(weight)
+    _, hx, hu, _ = found["fwd1_adj1_"](*at, dx, weight, *zero, [0.0], cx, cu, zero[3], dx, other)
+    px, pu = called["hess"](*at, weight, cx, cu)
+    near(np.append(hx, hu), np.append(px, pu) + np.append(*called["adj"](*at, other)), 1e-14, f"casadi {own} adj1_f along a direction")
+    c = ctypes.CDLL(str(library))
+    check([getattr(c, f"{own}_f_diff_in")(ctypes.c_longlong(k)) for k in range(4)] == [0, 1, 1, 0], f"{own}_f_diff_in")
 
 
 HOSTILE = r"""trundle: 1

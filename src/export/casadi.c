@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The interface by which CasADi and acados load functions, on top of generated C: rates, their
 // slopes by x and u as sparse matrices, the gradient of weighted rates, and how that changes along
-// a direction (products of second slopes with a vector).
+// a direction (products of second slopes with a vector). The same is there once more by the names
+// and in the order in which CasADi looks for derivatives of a function F by itself: jac_F, fwd1_F,
+// adj1_F, fwd1_adj1_F. By t and p there are none, which NAME_f_diff_in says.
 #include "export/embedded.h"
 #include "export/identifier.h"
 #include "export/target.h"
@@ -37,27 +39,31 @@ static void write_block(const Export *code, Buffer *out, const char *name, uint3
 }
 
 typedef struct Loaded {
-    const char *name, *body, *names_in, *names_out, *sparsity_in, *sparsity_out;
+    const char *prefix, *name; // around the name of the model
+    const char *body, *names_in, *names_out, *sparsity_in, *sparsity_out;
     int n_in, n_out;
+    const char *varies; // inputs that there are derivatives by; NULL: nothing is said
 } Loaded;
 
+#define USUAL_NAMES "\"t\", \"x\", \"u\", \"p\""
+#define USUAL       "of_one, of_x, of_u, of_p"
+
 static const Loaded functions[] = {
-    {"f", "    if (res[0]) @name@_rates(t, x, u, p, mode, res[0], w);\n",
-     "\"t\", \"x\", \"u\", \"p\"", "\"dx\"", "of_one, of_x, of_u, of_p", "of_x", 4, 1},
-    {"jac",
+    {"", "f", "    if (res[0]) @name@_rates(t, x, u, p, mode, res[0], w);\n", USUAL_NAMES, "\"dx\"",
+     USUAL, "of_x", 4, 1, "0, 1, 1, 0"},
+    {"", "jac",
      "    double *J = w + @NAME@_NWORK;\n    @name@_jacobian(t, x, u, p, mode, J, w);\n"
      "    for (int k = 0; k < ENTRIES_BY_x && res[0]; k++) res[0][k] = J[order_by_x[k]];\n"
      "    for (int k = 0; k < ENTRIES_BY_u && res[1]; k++) res[1][k] = J[order_by_u[k]];\n",
-     "\"t\", \"x\", \"u\", \"p\"", "\"jac_dx_x\", \"jac_dx_u\"", "of_one, of_x, of_u, of_p",
-     "by_x, by_u", 4, 2},
-    {"adj",
+     USUAL_NAMES, "\"jac_dx_x\", \"jac_dx_u\"", USUAL, "by_x, by_u", 4, 2, NULL},
+    {"", "adj",
      "    const double *weight = arg[4] ? arg[4] : zeros;\n    double *g = w + @NAME@_NWORK;\n"
      "    @name@_gradient(t, x, u, p, mode, weight, g, w);\n"
      "    for (int k = 0; k < NX && res[0]; k++) res[0][k] = g[k];\n"
      "    for (int k = 0; k < NU && res[1]; k++) res[1][k] = g[NX + k];\n",
-     "\"t\", \"x\", \"u\", \"p\", \"weight\"", "\"grad_x\", \"grad_u\"",
-     "of_one, of_x, of_u, of_p, of_x", "of_x, of_u", 5, 2},
-    {"hess",
+     USUAL_NAMES ", \"weight\"", "\"grad_x\", \"grad_u\"", USUAL ", of_x", "of_x, of_u", 5, 2,
+     NULL},
+    {"", "hess",
      "    const double *weight = arg[4] ? arg[4] : zeros;\n"
      "    double *g = w + @NAME@_NWORK, *change = g + NV;\n"
      "    for (int k = 0; k < NX; k++) change[k] = arg[5] ? arg[5][k] : 0;\n"
@@ -65,8 +71,45 @@ static const Loaded functions[] = {
      "    @name@_hessian(t, x, u, p, mode, weight, change, g, w);\n"
      "    for (int k = 0; k < NX && res[0]; k++) res[0][k] = g[k];\n"
      "    for (int k = 0; k < NU && res[1]; k++) res[1][k] = g[NX + k];\n",
-     "\"t\", \"x\", \"u\", \"p\", \"weight\", \"change_x\", \"change_u\"", "\"hess_x\", \"hess_u\"",
-     "of_one, of_x, of_u, of_p, of_x, of_x, of_u", "of_x, of_u", 7, 2}};
+     USUAL_NAMES ", \"weight\", \"change_x\", \"change_u\"", "\"hess_x\", \"hess_u\"",
+     USUAL ", of_x, of_x, of_u", "of_x, of_u", 7, 2, NULL},
+    // As CasADi looks for them: after what F takes come what F gives, which is not needed, and
+    // directions; there is a block for each of t, x, u, p.
+    {"jac_", "f",
+     "    double *J = w + @NAME@_NWORK;\n    @name@_jacobian(t, x, u, p, mode, J, w);\n"
+     "    for (int k = 0; k < ENTRIES_BY_x && res[1]; k++) res[1][k] = J[order_by_x[k]];\n"
+     "    for (int k = 0; k < ENTRIES_BY_u && res[2]; k++) res[2][k] = J[order_by_u[k]];\n",
+     USUAL_NAMES ", \"out_dx\"", "\"jac_dx_t\", \"jac_dx_x\", \"jac_dx_u\", \"jac_dx_p\"",
+     USUAL ", none_x", "none_x, by_x, by_u, none_by_p", 5, 4, NULL},
+    {"fwd1_", "f",
+     "    const double *to_x = arg[6] ? arg[6] : zeros, *to_u = arg[7] ? arg[7] : zeros;\n"
+     "    double *J = w + @NAME@_NWORK;\n    @name@_jacobian(t, x, u, p, mode, J, w);\n"
+     "    for (int k = 0; k < NX && res[0]; k++) res[0][k] = 0;\n"
+     "    for (int k = 0; k < NJ && res[0]; k++) {\n"
+     "        const int column = @name@_jacobian_column[k];\n"
+     "        res[0][@name@_jacobian_row[k]] += J[k] * (column < NX ? to_x[column] : to_u[column - "
+     "NX]);\n    }\n",
+     USUAL_NAMES ", \"out_dx\", \"fwd_t\", \"fwd_x\", \"fwd_u\", \"fwd_p\"", "\"fwd_dx\"",
+     USUAL ", none_x, " USUAL, "of_x", 9, 1, NULL},
+    {"adj1_", "f",
+     "    const double *weight = arg[5] ? arg[5] : zeros;\n    double *g = w + @NAME@_NWORK;\n"
+     "    @name@_gradient(t, x, u, p, mode, weight, g, w);\n    give(res, g);\n",
+     USUAL_NAMES ", \"out_dx\", \"adj_dx\"", "\"adj_t\", \"adj_x\", \"adj_u\", \"adj_p\"",
+     USUAL ", none_x, of_x", USUAL, 6, 4, "0, 1, 1, 0, 0, 1"},
+    {"fwd1_adj1_", "f",
+     "    const double *weight = arg[5] ? arg[5] : zeros, *other = arg[15] ? arg[15] : zeros;\n"
+     "    double *g = w + @NAME@_NWORK, *change = g + NV, *more = change + NV;\n"
+     "    for (int k = 0; k < NX; k++) change[k] = arg[11] ? arg[11][k] : 0;\n"
+     "    for (int k = 0; k < NU; k++) change[NX + k] = arg[12] ? arg[12][k] : 0;\n"
+     "    @name@_hessian(t, x, u, p, mode, weight, change, g, w);\n"
+     "    @name@_gradient(t, x, u, p, mode, other, more, w);\n"
+     "    for (int k = 0; k < NV; k++) g[k] += more[k];\n    give(res, g);\n",
+     USUAL_NAMES ", \"out_dx\", \"adj_dx\", \"out_adj_t\", \"out_adj_x\", \"out_adj_u\", "
+                 "\"out_adj_p\", \"fwd_t\", \"fwd_x\", \"fwd_u\", \"fwd_p\", \"fwd_out_dx\", "
+                 "\"fwd_adj_dx\"",
+     "\"fwd_adj_t\", \"fwd_adj_x\", \"fwd_adj_u\", \"fwd_adj_p\"",
+     USUAL ", none_x, of_x, none_one, none_x, none_u, none_p, " USUAL ", none_x, of_x", USUAL, 16,
+     4, NULL}};
 
 static const char *const tails[] = {"n_in",      "n_out",       "default_in",   "name_in",
                                     "name_out",  "sparsity_in", "sparsity_out", "work",
@@ -89,26 +132,48 @@ static const char *const shapes[] = {
     "void %s(void)",
     "void %s(void)"};
 
+enum { FULL_NAME = 120 };
+
+static void full_name(const char *name, const Loaded *f, char out[FULL_NAME])
+{
+    snprintf(out, FULL_NAME, "%s%s_%s", f->prefix, name, f->name);
+}
+
 static void write_prototypes(const char *name, Buffer *out)
 {
     for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
+        char full[FULL_NAME];
+        full_name(name, &functions[i], full);
         tr_buffer_print(out,
-                        "CASADI_EXPORT int %s_%s(const casadi_real **arg, casadi_real **res, "
+                        "CASADI_EXPORT int %s(const casadi_real **arg, casadi_real **res, "
                         "casadi_int *iw, casadi_real *w, int mem);\n",
-                        name, functions[i].name);
+                        full);
         for (size_t k = 0; k < sizeof tails / sizeof *tails; k++) {
             const char *at = strstr(shapes[k], "%s");
-            tr_buffer_print(out, "CASADI_EXPORT %.*s%s_%s_%s%s;\n", (int)(at - shapes[k]),
-                            shapes[k], name, functions[i].name, tails[k], at + 2);
+            tr_buffer_print(out, "CASADI_EXPORT %.*s%s_%s%s;\n", (int)(at - shapes[k]), shapes[k],
+                            full, tails[k], at + 2);
         }
+        if (functions[i].varies)
+            tr_buffer_print(out, "CASADI_EXPORT int %s_diff_in(casadi_int i);\n", full);
     }
+}
+
+// Which inputs derivatives are by
+static void write_varies(const char *full, const Loaded *f, Buffer *out)
+{
+    if (!f->varies) return;
+    tr_buffer_print(out,
+                    "CASADI_EXPORT int %s_diff_in(casadi_int i)\n{\n"
+                    "    static const int varies[] = {%s};\n"
+                    "    return i >= 0 && i < %d ? varies[i] : -1;\n}\n\n",
+                    full, f->varies, f->n_in);
 }
 
 static void write_one(const Mark *marks, const char *name, const Loaded *f, Buffer *out)
 {
-    char full[100], n_in[12], n_out[12];
+    char full[FULL_NAME], n_in[12], n_out[12];
     Buffer body = {0};
-    snprintf(full, sizeof full, "%s_%s", name, f->name);
+    full_name(name, f, full);
     snprintf(n_in, sizeof n_in, "%d", f->n_in);
     snprintf(n_out, sizeof n_out, "%d", f->n_out);
     tr_fill_in(&body, text_of(f->body), marks);
@@ -122,6 +187,7 @@ static void write_one(const Mark *marks, const char *name, const Loaded *f, Buff
                         {"body", body.at ? body.at : ""},
                         {NULL, NULL}};
     tr_fill_in(out, tr_embedded_casadi_function(), own);
+    write_varies(full, f, out);
     out->failed = out->failed || body.failed;
     tr_buffer_free(&body);
 }
