@@ -167,6 +167,21 @@ err_has "'text.db' is no database"
 run 4 "${many[@]}" -o no/where.db
 err_has "cannot use the database 'no/where.db'"
 
+# Two at once: the second one is told, and the first goes on; a claim that nobody has is taken over
+touch twice.db-sweep
+"$trundle" "${many[@]}" --end $((3 * end)) -q -o twice.db >first 2>&1 &
+until [ -s twice.db ]; do sleep 0.01; done
+kill -STOP $!
+run 4 "${many[@]}" --end $((3 * end)) -o twice.db
+kill -CONT $!
+err_is "trundle: another sweep is at work on 'twice.db': wait for it, or give another file"
+wait $!
+what="the first of two"
+check test $? -eq 0
+check test ! -s first
+check test "$(sqlite3 twice.db 'SELECT count(*) FROM runs')" -eq $count
+check test ! -e twice.db-sweep
+
 # A disk that is full: what was written stays, and is gone on with
 (
     ulimit -f 24

@@ -2,6 +2,7 @@
 // Results in a database, with three tables: `runs`, a row each; `rows`, what some of them recorded;
 // and `settings`, what it was all made with. What is committed stays, whatever happens; a file that
 // is there is gone on with, if its settings are the same.
+#include "base/claim.h"
 #include "base/database.h"
 #include "base/error.h"
 #include "sweep/settings.h"
@@ -15,6 +16,7 @@ enum { FORMAT = 1 };
 typedef struct RunsDatabase {
     Store store;
     Database *file;
+    Claim *claim;
     Query *add_run, *add_row;
     bool is_open; // what was added is not committed yet
 } RunsDatabase;
@@ -213,9 +215,23 @@ static bool close_database(Store *store, tr_error *err)
     tr_query_free(r->add_run);
     tr_query_free(r->add_row);
     tr_database_close(r->file);
+    tr_claim_drop(r->claim);
     free(store->is_done);
     free(r);
     return !own.status;
+}
+
+// Two sweeps at work on one file would make all runs twice.
+static bool claim(RunsDatabase *r, const char *path, tr_error *err)
+{
+    Buffer name = {0};
+    tr_buffer_print(&name, "%s-sweep", path);
+    if (name.failed) tr_fail_memory(err);
+    if (!has_failed(err) && !tr_claim_take(name.at, &r->claim, err))
+        tr_fail(err, TR_IO, (Place){0},
+                "another sweep is at work on '%.200s': wait for it, or give another file", path);
+    tr_buffer_free(&name);
+    return !has_failed(err);
 }
 
 Store *tr_runs_database_open(const Sweep *s, const char *path, tr_error *err)
@@ -224,7 +240,7 @@ Store *tr_runs_database_open(const Sweep *s, const char *path, tr_error *err)
     if (!r) return tr_fail_memory(err), NULL;
     r->store = (Store){.block = add_block, .commit = commit, .close = close_database, .sweep = s};
     r->file = tr_database_open(path, true, err);
-    if (take_up(r, err)) {
+    if (r->file && claim(r, path, err) && take_up(r, err)) {
         r->add_run = insertion(r, "runs", s->column_count + 4, err);
         r->add_row = insertion(r, "rows", s->row_count + 2, err);
     }
