@@ -19,11 +19,12 @@ static int started_together(void)
 
 #define LIBRARY ((size_t)32 << 20) // mapped
 
-// The functions that are used, one row each
-#define MPI_FUNCTIONS(X)                                                                     \
-    X(Initialized)                                                                           \
-    X(Init_thread) X(Finalize) X(Finalized) X(Comm_rank) X(Comm_size) X(Iprobe) X(Get_count) \
-        X(Recv) X(Isend) X(Test)
+// The functions that are used
+// clang-format off
+#define MPI_FUNCTIONS(X)                                                            \
+    X(Initialized) X(Init_thread) X(Finalize) X(Finalized) X(Comm_rank) X(Comm_size) \
+    X(Iprobe) X(Get_count) X(Recv) X(Isend) X(Test)
+// clang-format on
 
 static struct Mpi {
 #define MEMBER(name) __typeof__(MPI_##name) *name;

@@ -36,16 +36,17 @@ const Xml *tr_xml_read(const char *text, size_t length, Arena *arena, tr_error *
 #include <expat.h>
 #include <stdlib.h>
 
-#define LIBRARY ((size_t)4 << 20) // expat, mapped
+#define LIBRARY      ((size_t)4 << 20) // expat, mapped
 
 enum { DEEPEST = 60, MOST_BYTES = 1 << 28 };
 
-// The functions that are used, one row each
+// The functions that are used
+// clang-format off
 #define EXPAT_FUNCTIONS(X)                                                              \
-    X(ParserCreate_MM)                                                                  \
-    X(ParserFree)                                                                       \
-    X(SetUserData) X(SetElementHandler) X(SetDoctypeDeclHandler) X(Parse) X(StopParser) \
-        X(GetCurrentLineNumber) X(GetCurrentColumnNumber) X(GetErrorCode) X(ErrorString)
+    X(ParserCreate_MM) X(ParserFree) X(SetUserData) X(SetElementHandler)                \
+    X(SetDoctypeDeclHandler) X(Parse) X(StopParser)                                     \
+    X(GetCurrentLineNumber) X(GetCurrentColumnNumber) X(GetErrorCode) X(ErrorString)
+// clang-format on
 
 static struct Expat {
 #define MEMBER(name) __typeof__(XML_##name) *name;
