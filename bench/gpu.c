@@ -112,15 +112,18 @@ static double issues_of(tr_plan *plan, const char *method)
 {
     tr_error err = {0};
     Buffer text = {0};
+    uint32_t shared = 0;
     double issues = (double)NAN;
     const tr_run_options o = options_of(plan, method, NULL);
     Run *run = tr_run_new(plan, &o, &err);
     tr_run_advance(run, 3 * STEP, &err);
     Lanes *l = err.status ? NULL : tr_lanes_new(run, &err);
-    if (l && tr_gpu_kernel(l, &text, &err)) {
-        double *record = calloc(2 * gpu_record(l), sizeof *record), *column = record + l->at.count;
+    double *record = l ? calloc(2 * gpu_record(l), sizeof *record) : NULL;
+    if (record) tr_lanes_take(l, run, record);
+    const GpuTerms terms = {.inputs = record ? record + l->at.inputs : NULL};
+    if (record && tr_gpu_kernel(l, terms, &text, &shared, &err)) {
+        double *column = record + l->at.count;
         PtxModule *m = ptx_read(text.at);
-        tr_lanes_take(l, run, record);
         tr_gpu_enter(l, record, 1e300, column, 1, 0);
         const uint64_t base = (uint64_t)(uintptr_t)column;
         m->parameters[0].u = base, m->parameters[1].u = base + 8ull * l->at.y;
@@ -130,8 +133,8 @@ static double issues_of(tr_plan *plan, const char *method)
         ptx_launch(m, 1, 1);
         issues = (double)m->issues / column[l->at.count + GPU_MADE];
         ptx_free(m);
-        free(record);
     }
+    free(record);
     tr_buffer_free(&text);
     tr_lanes_free(l);
     tr_run_free(run);
@@ -241,7 +244,7 @@ static double measure_limit(const GpuMachine *machine, tr_error *err)
     for (int i = 1; i < CHAINS; i++) tr_buffer_print(&text, "\tadd.rn.f64 %%d0, %%d0, %%d%d;\n", i);
     tr_buffer_print(&text, "\tst.global.f64 [%%l1], %%d0;\n\tret;\n}\n");
     double *block = calloc(2 * THREADS, sizeof *block), best = 0;
-    GpuKernel *kernel = machine->load(machine->self, text.at, "tr_limit", err);
+    GpuKernel *kernel = machine->load(machine->self, text.at, "tr_limit", 0, err);
     const GpuWork work = {.block = block, .numbers = 2, .count = THREADS, .fate = 1, .step = 0.5};
     for (int i = 0; kernel && i < 1 + ROUNDS && !err->status; i++) {
         const double began = clock_now();

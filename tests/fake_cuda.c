@@ -42,7 +42,7 @@ int cuDeviceGetAttribute(int *value, int attribute, int device);
 int cuDeviceGetAttribute(int *value, int attribute, int device)
 {
     (void)device;
-    *value = attribute == 75 ? 9 : 0;
+    *value = attribute == 75 ? 9 : attribute == 81 || attribute == 97 ? 34 << 10 : 0;
     return 0;
 }
 int cuDevicePrimaryCtxRetain(void **context, int device);
@@ -94,6 +94,7 @@ int cuLinkDestroy(void *state)
 typedef struct Module {
     PtxModule *ptx;
     bool is_wide[16]; // by parameter
+    unsigned most_shared;
 } Module;
 
 int cuModuleLoadData(void **module, const void *image);
@@ -122,6 +123,14 @@ int cuModuleGetFunction(void **function, void *module, const char *name)
     return strcmp(m->functions[m->function_count - 1].name, name) == 0 ? 0 : 500;
 }
 
+// So many bytes may a block share.
+int cuFuncSetAttribute(void *function, int attribute, int value);
+int cuFuncSetAttribute(void *function, int attribute, int value)
+{
+    if (attribute == 8) ((Module *)function)->most_shared = (unsigned)value;
+    return attribute == 8 || attribute == 9 ? 0 : 1;
+}
+
 int cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
                    unsigned bz, unsigned shared, void *stream, void **parameters, void **extra);
 int cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
@@ -129,10 +138,12 @@ int cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz, unsign
 {
     static size_t launches;
     Module *m = function;
-    (void)gy, (void)gz, (void)by, (void)bz, (void)shared, (void)stream, (void)extra;
+    (void)gy, (void)gz, (void)by, (void)bz, (void)stream, (void)extra;
     const size_t good = said("FAKE_CUDA_LAUNCHES", SIZE_MAX);
     launches = good == SIZE_MAX ? 0 : launches + 1;
     if (launches > good) return LOST;
+    if (shared > m->most_shared) return 1;
+    m->ptx->shared_size = shared;
     PtxFunction *f = &m->ptx->functions[m->ptx->function_count - 1];
     for (int i = 0; i < f->parameters; i++) {
         m->ptx->parameters[i].u = 0;

@@ -14,10 +14,12 @@ static void insist(const tr_error *err)
 
 // ---- a machine that interprets -------------------------------------------------------------
 
-static GpuKernel *load(void *self, const char *ptx, const char *entry, tr_error *err)
+static GpuKernel *load(void *self, const char *ptx, const char *entry, uint32_t shared,
+                       tr_error *err)
 {
     (void)self, (void)err;
     PtxModule *m = ptx_read(ptx);
+    m->shared_size = shared;
     assert_string_equal(m->functions[m->function_count - 1].name, entry);
     return (GpuKernel *)(void *)m;
 }
@@ -80,6 +82,7 @@ static bool step_there(void *self, GpuKernel *kernel, const GpuWork *w, uint64_t
 
 static const GpuMachine interpreter = {.words = "an interpreter of PTX",
                                        .least = 1,
+                                       .room = 20 << 10,
                                        .load = load,
                                        .unload = unload,
                                        .run = interpret,

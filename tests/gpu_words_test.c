@@ -37,7 +37,7 @@ static char *kernel_of(unsigned code, int operands, const Table *table, int orde
         nodes.value[a[i]] = x;
         nodes.value[a[i]].is_fresh = false;
     }
-    tr_nodes_make(&nodes, &out, 1);
+    tr_nodes_make(&nodes, &out, 1, NULL);
     if (t.failure[0]) fail_msg("%s", t.failure);
     const Value y = tr_nodes_number(&nodes, out),
                 to = tr_ptx_binary(&ptx, "+", at, tr_ptx_whole(KIND_U64, 24));

@@ -23,6 +23,7 @@ typedef struct PtxOperand {
     enum { PTX_NONE, PTX_REGISTER, PTX_NUMBER } kind;
     uint32_t reg;
     PtxWord number;
+    uint32_t offset; // of an address
 } PtxOperand;
 
 typedef struct PtxLine {
@@ -46,6 +47,7 @@ typedef struct PtxFunction {
 typedef struct PtxList {
     char name[64];
     uint8_t *bytes;
+    size_t size; // of one that each thread has for itself
 } PtxList;
 
 typedef struct Ptx_ {
@@ -61,8 +63,11 @@ typedef struct Ptx_ {
     int *label_line, label_count, label_capacity;
     PtxWord parameters[16]; // of the launch
     uint32_t thread, block, block_size;
-    size_t executed; // instructions
-    size_t issues;   // of those on numbers: what a GPU makes of them, quotients and roots several
+    uint8_t *shared;    // by the threads of a block
+    uint32_t *owner;    // by number there: the thread that has it, + 1
+    size_t shared_size; // bytes, said before it is launched
+    size_t executed;    // instructions
+    size_t issues; // of those on numbers: what a GPU makes of them, quotients and roots several
     // Names of registers, hashed
     uint32_t *slots, slot_count;
 } PtxModule;
@@ -118,11 +123,16 @@ static char *ptx_trim(char *text)
 static PtxOperand ptx_operand(PtxModule *m, const char *function, char *text)
 {
     text = ptx_trim(text);
+    PtxOperand o = {PTX_NUMBER, 0, {0}, 0};
     if (text[0] == '[') {
         text[strlen(text) - 1] = 0;
         text++;
+        char *plus = strchr(text, '+');
+        if (plus) {
+            o.offset = (uint32_t)strtoul(plus + 1, NULL, 10);
+            *plus = 0;
+        }
     }
-    PtxOperand o = {PTX_NUMBER, 0, {0}};
     if (text[0] == '%') {
         o.kind = PTX_REGISTER;
         o.reg = ptx_register(m, function, text);
@@ -139,6 +149,7 @@ static PtxOperand ptx_operand(PtxModule *m, const char *function, char *text)
                 o.number.u = (uint64_t)i;
                 return o;
             }
+        if (strcmp(text, "tr_room") == 0) return o; // what a block shares begins at 0
         for (int i = 0; i < m->list_count; i++)
             if (strcmp(m->lists[i].name, text) == 0) {
                 o.number.u = (uint64_t)(uintptr_t)m->lists[i].bytes;
@@ -215,6 +226,17 @@ static void ptx_list(PtxModule *m, char *line)
     }
 }
 
+// .local .align 8 .b8 name[bytes];
+static void ptx_local(PtxModule *m, char *line)
+{
+    PtxList *list = &m->lists[m->list_count++];
+    char *name = strstr(line, ".b8 ") + 4, *end = strchr(name, '[');
+    *end = 0;
+    strcpy(list->name, ptx_trim(name));
+    list->size = strtoul(end + 1, NULL, 10);
+    list->bytes = calloc(list->size + 1, 1);
+}
+
 // "name a, b, (c), [d];" without its guard
 static void ptx_instruction(PtxModule *m, const char *function, PtxLine *l, char *text)
 {
@@ -278,6 +300,8 @@ static PtxModule *ptx_read(const char *source)
             heads = true;
         } else if (strncmp(line, ".const", 6) == 0 || strncmp(line, ".global", 7) == 0)
             ptx_list(m, line);
+        else if (strncmp(line, ".local", 6) == 0)
+            ptx_local(m, line);
         else if (line[0] == '.' || strncmp(line, "{", 1) == 0)
             continue; // .reg, .version, .target
         else if (line[strlen(line) - 1] == ':') {
@@ -350,12 +374,22 @@ static void ptx_execute(PtxModule *m, PtxWord *r, int from);
 
 static PtxWord ptx_value(const PtxModule *m, const PtxWord *r, const PtxOperand *o)
 {
-    if (o->kind != PTX_REGISTER) return o->number;
+    if (o->kind != PTX_REGISTER) return (PtxWord){.u = o->number.u + o->offset};
     const char *name = strstr(m->names[o->reg], "::") + 2;
     if (name[1] == 'c' && strcmp(name, "%ctaid.x") == 0) return (PtxWord){.u = m->block};
     if (name[1] == 'n' && strcmp(name, "%ntid.x") == 0) return (PtxWord){.u = m->block_size};
     if (name[1] == 't' && strcmp(name, "%tid.x") == 0) return (PtxWord){.u = m->thread};
-    return r[o->reg];
+    return o->offset ? (PtxWord){.u = r[o->reg].u + o->offset} : r[o->reg];
+}
+
+// Where a thread's number is in what a block shares; no other thread may have it.
+static void *ptx_shared(PtxModule *m, uint64_t at)
+{
+    if (at % 8 || at + 8 > m->shared_size) ptx_die("a block does not share so much", "");
+    uint32_t *owner = &m->owner[at / 8];
+    if (*owner && *owner != m->thread + 1) ptx_die("two threads have one place", "");
+    *owner = m->thread + 1;
+    return m->shared + at;
 }
 
 static void ptx_call(PtxModule *m, PtxWord *r, const PtxLine *l)
@@ -374,8 +408,11 @@ static void ptx_execute(PtxModule *m, PtxWord *r, int from)
         if (l->guard >= 0 && (r[l->guard].u != 0) == l->guard_not) continue;
         m->executed++;
         m->issues += ptx_rows[l->operation].issues;
-        PtxWord x[4] = {{0}},
-                *to = l->operands && l->o[0].kind == PTX_REGISTER ? &r[l->o[0].reg] : x;
+        PtxWord x[4] = {{0}}, *to = x;
+        if (l->operands && l->o[0].kind == PTX_REGISTER && !l->o[0].offset)
+            to = &r[l->o[0].reg];
+        else if (l->operands && l->operation != PTX_CALL)
+            x[0] = ptx_value(m, r, &l->o[0]);
         for (int i = 1; i < l->operands && i < 4 && l->operation != PTX_CALL; i++)
             x[i] = ptx_value(m, r, &l->o[i]);
         const double a = x[1].d, b = x[2].d, c = x[3].d;
@@ -398,11 +435,19 @@ static void ptx_launch(PtxModule *m, uint32_t blocks, uint32_t block_size)
 {
     PtxWord *r = calloc(m->registers + 1u, sizeof *r);
     m->block_size = block_size;
-    for (m->block = 0; m->block < blocks; m->block++)
+    m->shared = malloc(m->shared_size + 1), m->owner = malloc(m->shared_size + 1);
+    for (m->block = 0; m->block < blocks; m->block++) {
+        memset(m->shared, 0xab, m->shared_size);
+        memset(m->owner, 0, m->shared_size);
         for (m->thread = 0; m->thread < block_size; m->thread++) {
+            for (int i = 0; i < m->list_count; i++)
+                memset(m->lists[i].bytes, 0xab, m->lists[i].size);
             for (uint32_t i = 0; i < m->registers; i++) r[i].u = 0xfff7dead0000dead; // not set
             ptx_execute(m, r, m->functions[m->function_count - 1].first);
         }
+    }
+    free(m->shared);
+    free(m->owner);
     free(r);
 }
 

@@ -146,8 +146,10 @@ bool tr_print_ptx(Export *code, Folder *folder, tr_error *err)
     Buffer *header = ptx ? tr_folder_add(folder, "%s_ptx.h", name) : NULL;
     Buffer *demo = header ? tr_folder_add(folder, "%s_demo.py", name) : NULL;
     if (!demo) return tr_fail_memory(err), false;
-    const bool good =
-        open_run(&p, err) && tr_gpu_kernel(p.lanes, ptx, err) && write_header(&p, header, err);
+    uint32_t shared = 0;
+    const bool good = open_run(&p, err) &&
+                      tr_gpu_kernel(p.lanes, (GpuTerms){0}, ptx, &shared, err) &&
+                      write_header(&p, header, err);
     if (good) write_demo(&p, demo);
     close_run(&p);
     return good && !has_failed(err);

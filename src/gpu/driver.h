@@ -22,6 +22,7 @@ typedef struct GpuDriver {
     int (*load_module)(void **module, const void *image);
     int (*unload_module)(void *module);
     int (*function)(void **function, void *module, const char *name);
+    int (*set_attribute)(void *function, int attribute, int value);
     int (*free_memory)(size_t *free, size_t *total);
     int (*allocate)(uint64_t *at, size_t bytes);
     int (*release)(uint64_t at);

@@ -4,18 +4,23 @@
 
 #include "gpu/cache.h"
 #include "gpu/driver.h"
+#include "gpu/spill.h"
 
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_DEVICES = 16, BLOCK = 128, STEPS = 256, WORTH_IT = 256, INPUT_PTX = 1 };
-enum { CAPABILITY_MAJOR = 75, CAPABILITY_MINOR = 76 };
+enum { MOST_DEVICES = 16, STEPS = 256, WORTH_IT = 256, INPUT_PTX = 1 };
+// As the driver counts them: of a device, and of a function
+enum { CAPABILITY_MAJOR = 75, CAPABILITY_MINOR = 76, SHARED_OF_BLOCK = 97, SHARED_OF_ALL = 81 };
+enum { MOST_SHARED = 8, PART_SHARED = 9, ALL_OF_IT = 100 };
+enum { BLOCKS_AT_ONCE = 2, KEPT_BY_DRIVER = 1024 }; // of a block's memory
 
 typedef struct Device {
     void *context;
     char name[100], besides[140]; // what decides what a kernel becomes
+    size_t room;                  // that a block may share
 } Device;
 
 typedef struct Machine {
@@ -29,6 +34,7 @@ typedef struct Machine {
 struct GpuKernel {
     void *module[MOST_DEVICES], *function[MOST_DEVICES];
     uint64_t resident; // of a batch whose states are the caller's
+    uint32_t shared;   // bytes, of a block
 };
 
 // Of one device: columns that it has at the time
@@ -46,13 +52,23 @@ static bool enter(const Machine *m, int device, tr_error *err)
 
 // ---- kernels -------------------------------------------------------------------------------
 
+// Blocks have more memory than they get without asking.
+static bool share_memory(const GpuDriver *d, void *function, uint32_t bytes, tr_error *err)
+{
+    return !bytes || (tr_gpu_good(d, d->set_attribute(function, MOST_SHARED, (int)bytes),
+                                  "share memory in a block", err) &&
+                      tr_gpu_good(d, d->set_attribute(function, PART_SHARED, ALL_OF_IT),
+                                  "divide memory", err));
+}
+
 static bool load_image(const Machine *m, GpuKernel *k, int device, const void *image,
                        const char *entry, tr_error *err)
 {
     const GpuDriver *d = m->driver;
     return tr_gpu_good(d, d->load_module(&k->module[device], image), "load a kernel", err) &&
            tr_gpu_good(d, d->function(&k->function[device], k->module[device], entry),
-                       "find a kernel", err);
+                       "find a kernel", err) &&
+           share_memory(d, k->function[device], k->shared, err);
 }
 
 static bool assemble(const Machine *m, GpuKernel *k, int device, const char *ptx, const char *entry,
@@ -108,11 +124,13 @@ static void unload(void *self, GpuKernel *k)
     end_turn(self);
 }
 
-static GpuKernel *load(void *self, const char *ptx, const char *entry, tr_error *err)
+static GpuKernel *load(void *self, const char *ptx, const char *entry, uint32_t shared,
+                       tr_error *err)
 {
     const Machine *m = self;
     GpuKernel *k = has_failed(err) ? NULL : calloc(1, sizeof *k);
     if (!k) return tr_fail_memory(err), NULL;
+    k->shared = shared;
     bool good = true;
     take_turn(self);
     for (int i = 0; good && i < m->count; i++) good = load_on(m, k, i, ptx, entry, err);
@@ -177,11 +195,11 @@ static bool launch(const Machine *m, const GpuKernel *k, int device, const GpuWo
     uint32_t threads = (uint32_t)s->count;
     double step = w->step;
     void *parameters[] = {&record, &state, &inputs, &stride, &threads, &steps, &step};
-    const unsigned blocks = (threads + BLOCK - 1) / BLOCK;
+    const unsigned blocks = (threads + SPILL_THREADS - 1) / SPILL_THREADS;
     return enter(m, device, err) &&
            tr_gpu_good(m->driver,
-                       m->driver->launch(k->function[device], blocks, 1, 1, BLOCK, 1, 1, 0, NULL,
-                                         parameters, NULL),
+                       m->driver->launch(k->function[device], blocks, 1, 1, SPILL_THREADS, 1, 1,
+                                         k->shared, NULL, parameters, NULL),
                        "launch a kernel", err);
 }
 
@@ -314,6 +332,19 @@ static bool step(void *self, GpuKernel *k, const GpuWork *w, uint64_t state, uin
 
 // ---- the devices that there are ------------------------------------------------------------
 
+// Two blocks at a time, side by side
+static bool find_room(const GpuDriver *d, int handle, size_t *room, tr_error *err)
+{
+    int block = 0, all = 0;
+    if (!tr_gpu_good(d, d->device_attribute(&block, SHARED_OF_BLOCK, handle), "ask a device",
+                     err) ||
+        !tr_gpu_good(d, d->device_attribute(&all, SHARED_OF_ALL, handle), "ask a device", err))
+        return false;
+    const int each = all / BLOCKS_AT_ONCE - KEPT_BY_DRIVER, most = each < block ? each : block;
+    *room = most > 0 ? (size_t)most : 0;
+    return true;
+}
+
 static bool open_device(Machine *m, int index, int version, tr_error *err)
 {
     const GpuDriver *d = m->driver;
@@ -326,6 +357,7 @@ static bool open_device(Machine *m, int index, int version, tr_error *err)
                      err) ||
         !tr_gpu_good(d, d->device_attribute(&minor, CAPABILITY_MINOR, handle), "ask a device",
                      err) ||
+        !find_room(d, handle, &device->room, err) ||
         !tr_gpu_good(d, d->retain(&device->context, handle), "open a device", err))
         return false;
     snprintf(device->besides, sizeof device->besides, "%d.%d %d", major, minor, version);
@@ -348,6 +380,14 @@ static bool open_devices(Machine *m, tr_error *err)
     return !has_failed(err);
 }
 
+static size_t least_room(const Machine *m)
+{
+    size_t least = m->devices[0].room;
+    for (int i = 1; i < m->count; i++)
+        least = m->devices[i].room < least ? m->devices[i].room : least;
+    return least;
+}
+
 const GpuMachine *tr_gpu_machine(tr_error *err)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -361,6 +401,7 @@ const GpuMachine *tr_gpu_machine(tr_error *err)
             is = (GpuMachine){.self = &machine,
                               .words = machine.words,
                               .least = WORTH_IT,
+                              .room = least_room(&machine),
                               .load = load,
                               .unload = unload,
                               .run = run,

@@ -28,8 +28,11 @@ typedef struct GpuMachine {
     void *self;
     const char *words; // what it is
     size_t least;      // columns that are worth the way
-    // PTX with an entry of that name, on every device; NULL and words where it cannot be
-    GpuKernel *(*load)(void *self, const char *ptx, const char *entry, tr_error *err);
+    size_t room;       // bytes of memory that the threads of a block may share
+    // PTX with an entry of that name whose blocks share so many bytes, on every device; NULL and
+    // words where it cannot be
+    GpuKernel *(*load)(void *self, const char *ptx, const char *entry, uint32_t shared,
+                       tr_error *err);
     void (*unload)(void *self, GpuKernel *kernel);
     // Until no thread has more to do, or it is stopped. False with words when something went wrong:
     // the block is then what it was.

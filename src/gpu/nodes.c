@@ -274,21 +274,47 @@ static Value make(Nodes *n, const FlatNode *node)
     return tr_ptx_number(0);
 }
 
-void tr_nodes_make(Nodes *n, const uint32_t *wanted, uint32_t wanted_count)
+// Those wanted that a node is: the first + 1 by node, and by each the next of the same node
+static void put_away(Nodes *n, const uint32_t *wanted, const Value *places, uint32_t first,
+                     const uint32_t *next)
+{
+    for (uint32_t k = first; k; k = next[k - 1])
+        tr_ptx_move(n->translation->ptx, places[k - 1], tr_nodes_number(n, wanted[k - 1]));
+}
+
+static void make_in_order(Nodes *n, const uint32_t *order, uint32_t count, const uint32_t *wanted,
+                          const Value *places, uint32_t *first, const uint32_t *next)
+{
+    for (uint32_t j = 0; j < count && !n->translation->failure[0]; j++) {
+        const uint32_t node = order[j];
+        n->value[node] = make(n, &n->flat->nodes[node]);
+        n->value[node].is_fresh = false;
+        put_away(n, wanted, places, first[node], next);
+        first[node] = 0;
+    }
+}
+
+void tr_nodes_make(Nodes *n, const uint32_t *wanted, uint32_t wanted_count, const Value *places)
 {
     const Flat *flat = n->flat;
     uint32_t count = 0, *order = NULL;
     bool *is_there = malloc(flat->count + 1u);
+    uint32_t *first = calloc((size_t)flat->count + wanted_count + 1, sizeof *first);
+    uint32_t *next = first + flat->count;
     for (uint32_t i = 0; is_there && i < flat->count; i++)
         is_there[i] = n->value[i].kind != KIND_NONE;
-    if (is_there) order = tr_order_make(flat, is_there, wanted, wanted_count, &count);
+    if (is_there && first) order = tr_order_make(flat, is_there, wanted, wanted_count, &count);
     if (!order) tr_translate_fail(n->translation, "out of memory", text_of(""));
-    for (uint32_t j = 0; order && j < count && !n->translation->failure[0]; j++) {
-        n->value[order[j]] = make(n, &flat->nodes[order[j]]);
-        n->value[order[j]].is_fresh = false;
+    for (uint32_t k = wanted_count; order && places && k-- > 0;)
+        next[k] = first[wanted[k]], first[wanted[k]] = k + 1;
+    if (order) make_in_order(n, order, count, wanted, places, first, next);
+    for (uint32_t k = 0; order && !n->translation->failure[0] && k < wanted_count; k++) {
+        put_away(n, wanted, places, first[wanted[k]], next); // numbers, and what was there before
+        first[wanted[k]] = 0;
     }
     free(is_there);
     free(order);
+    free(first);
 }
 
 // ---- what they stand on --------------------------------------------------------------------

@@ -21,8 +21,9 @@ typedef struct Nodes {
 
 bool tr_nodes_open(Nodes *nodes, const Flat *flat, Translation *translation);
 void tr_nodes_close(Nodes *nodes);
-// What these need and has no value yet is computed.
-void tr_nodes_make(Nodes *nodes, const uint32_t *wanted, uint32_t count);
+// What these need and has no value yet is computed; each goes to its place as soon as it is there,
+// where there are places.
+void tr_nodes_make(Nodes *nodes, const uint32_t *wanted, uint32_t count, const Value *places);
 // What has a value now keeps it; and what has not for good is forgotten.
 void tr_nodes_keep(Nodes *nodes);
 void tr_nodes_forget(Nodes *nodes);

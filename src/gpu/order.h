@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The order in which operations of a list are made, and which of their values stand in memory
-// between: registers are few. Where a list has another order than it needs, each value is made as
-// late as its first user wants it.
+// The order in which operations are made, so that few of their values are wanted at a time:
+// registers are few (T463).
 #ifndef TR_GPU_ORDER_H
 #define TR_GPU_ORDER_H
 

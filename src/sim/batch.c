@@ -25,6 +25,8 @@ typedef struct Group {
     size_t *waiting; // members
     uint32_t count, capacity;
     GpuKernel *kernel, *rows;
+    double *known; // inputs that all runs had so far that were on a GPU, NaN where they differed;
+                   // NULL before
     bool has_no_kernel, has_no_rows; // and cannot have one
 } Group;
 
@@ -260,6 +262,7 @@ void tr_batch_free(Batch *b)
         if (b->groups[i].rows) b->machine->unload(b->machine->self, b->groups[i].rows);
         tr_lanes_free(b->groups[i].lanes);
         free(b->groups[i].waiting);
+        free(b->groups[i].known);
     }
     tr_run_free(b->run);
     free(b->groups);
@@ -591,14 +594,45 @@ static bool move_group(Batch *b, uint32_t group, tr_error *err)
 
 // ---- on a GPU ------------------------------------------------------------------------------
 
+static void drop_kernel(Batch *b, Group *g)
+{
+    if (g->kernel) b->machine->unload(b->machine->self, g->kernel);
+    g->kernel = NULL;
+}
+
+// What is not the same in these members is known no more, and the kernel that knew it goes.
+static bool know_inputs(Batch *b, Group *g, const size_t *members, size_t count)
+{
+    const uint32_t inputs = g->lanes->inputs, from = g->lanes->at.inputs;
+    if (!g->known) {
+        g->known = malloc((inputs + 1u) * sizeof *g->known);
+        if (!g->known) return false;
+        memcpy(g->known, b->members[members ? members[0] : 0].record + from,
+               inputs * sizeof *g->known);
+    }
+    bool differs = false;
+    for (size_t k = 0; k < count; k++) {
+        const double *is = b->members[members ? members[k] : k].record + from;
+        for (uint32_t i = 0; i < inputs; i++) {
+            if (isnan(g->known[i]) || memcmp(&is[i], &g->known[i], sizeof *is) == 0) continue;
+            g->known[i] = (double)NAN;
+            differs = true;
+        }
+    }
+    if (differs) drop_kernel(b, g);
+    return true;
+}
+
 // The kernel of a group; NULL where it has none, which is told
 static GpuKernel *kernel_of(Batch *b, Group *g)
 {
     if (g->kernel || g->has_no_kernel || !b->machine) return g->kernel;
     tr_error why = {0};
     Buffer text = {0};
-    if (tr_gpu_kernel(g->lanes, &text, &why))
-        g->kernel = b->machine->load(b->machine->self, text.at, GPU_ENTRY, &why);
+    uint32_t shared = 0;
+    const GpuTerms terms = {.inputs = g->known, .room = b->machine->room};
+    if (tr_gpu_kernel(g->lanes, terms, &text, &shared, &why))
+        g->kernel = b->machine->load(b->machine->self, text.at, GPU_ENTRY, shared, &why);
     tr_buffer_free(&text);
     g->has_no_kernel = !g->kernel;
     if (!g->kernel) stay_on_cpu(b, why.text);
@@ -617,7 +651,7 @@ static GpuKernel *rows_kernel_of(Batch *b, Group *g)
     tr_error why = {0};
     Buffer text = {0};
     if (tr_gpu_rows_kernel(g->lanes, b->rows, &text, &why))
-        g->rows = b->machine->load(b->machine->self, text.at, GPU_ROWS_ENTRY, &why);
+        g->rows = b->machine->load(b->machine->self, text.at, GPU_ROWS_ENTRY, 0, &why);
     tr_buffer_free(&text);
     g->has_no_rows = !g->rows;
     if (!g->rows) stay_on_cpu(b, why.text);
@@ -707,7 +741,8 @@ static bool move_far(Batch *b, uint32_t group, tr_error *err)
 
 static bool is_far(Batch *b, Group *g)
 {
-    return b->machine && !b->fails && g->count >= b->machine->least && kernel_of(b, g);
+    return b->machine && !b->fails && g->count >= b->machine->least &&
+           know_inputs(b, g, g->waiting, g->count) && kernel_of(b, g);
 }
 
 // Whether a member can go on in a lane: it is fit for one, and its events are known so far.
@@ -844,6 +879,21 @@ static bool bring(Batch *b, const Group *g, tr_error *err)
     return true;
 }
 
+// Inputs of a caller's may be any from now on.
+static bool open_inputs(Batch *b, Group *g, void *state, tr_error *err)
+{
+    bool is_open = true;
+    for (uint32_t i = 0; i < g->lanes->inputs; i++) is_open = is_open && isnan(g->known[i]);
+    if (is_open) return true;
+    const GpuWork work = work_of(b, g->lanes, b->resident, b->count);
+    if (b->resident && !b->machine->step(b->machine->self, g->kernel, &work,
+                                         (uint64_t)(uintptr_t)state, 0, 0, err))
+        return false;
+    for (uint32_t i = 0; i < g->lanes->inputs; i++) g->known[i] = (double)NAN;
+    drop_kernel(b, g);
+    return true;
+}
+
 static void take_back(Batch *b, const Group *g)
 {
     double made = 0;
@@ -865,6 +915,8 @@ bool tr_gpu_step(Batch *b, void *state, const void *inputs, size_t steps, tr_err
     if (!g) return false;
     if (!state || steps > UINT32_MAX)
         tr_fail(err, TR_USAGE, (Place){0}, "states on a GPU are missing, or too many steps");
+    if (!has_failed(err) && !b->resident && !know_inputs(b, g, NULL, b->count)) tr_fail_memory(err);
+    if (!has_failed(err) && inputs) open_inputs(b, g, state, err);
     if (!has_failed(err) && !kernel_of(b, g)) tr_fail(err, TR_FAILED, (Place){0}, "%s", b->on);
     const bool goes = !has_failed(err) && (steps || b->resident) && bring(b, g, err);
     if (!goes) return !has_failed(err);

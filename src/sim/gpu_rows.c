@@ -112,7 +112,7 @@ static void make_part(const RowPart *part, Thing to)
 {
     RowKernel *k = part->kernel;
     Translation *t = &k->translation;
-    tr_nodes_make(&k->nodes, part->out, part->count);
+    tr_nodes_make(&k->nodes, part->out, part->count, NULL);
     for (uint32_t i = 0; i < part->count && !t->failure[0]; i++)
         tr_ptx_move(&k->ptx, t->cells[to.cell + i], tr_nodes_number(&k->nodes, part->out[i]));
     tr_nodes_forget(&k->nodes);

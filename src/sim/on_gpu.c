@@ -2,10 +2,12 @@
 #include "sim/on_gpu.h"
 
 #include "gpu/nodes.h"
+#include "gpu/spill.h"
 #include "sim/embedded.h"
 #include "sim/gpu_thread.h"
 
 #include <assert.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,10 +19,12 @@ typedef struct Part {
     uint32_t count;
 } Part;
 
+enum { REGISTERS = 110 }; // that hold numbers (make bench-gpu)
 enum { RATES, WATCHED, PHI, PROJECTION, PARTS };
 
 typedef struct Making {
     const Lanes *lanes;
+    GpuTerms terms;
     Ptx ptx;
     Words words;
     Translation translation;
@@ -122,6 +126,14 @@ static void read_words(Making *k)
 
 // ---- programs ------------------------------------------------------------------------------
 
+static uint32_t input_node(Making *k, uint32_t i)
+{
+    if (i == 0) return tr_flat_argument(&k->flat, ARGUMENT_T, 0);
+    if (!k->terms.inputs || isnan(k->terms.inputs[i]))
+        return tr_flat_argument(&k->flat, ARGUMENT_U, i);
+    return tr_flat_number(&k->flat, k->terms.inputs[i]);
+}
+
 static bool add_program(Making *k, Part *part, const Program *p)
 {
     part->kernel = k, part->program = p;
@@ -133,9 +145,7 @@ static bool add_program(Making *k, Part *part, const Program *p)
         return false;
     }
     uint32_t *wanted = inputs + p->input_count;
-    for (uint32_t i = 0; i < p->input_count; i++)
-        inputs[i] = i ? tr_flat_argument(&k->flat, ARGUMENT_U, i)
-                      : tr_flat_argument(&k->flat, ARGUMENT_T, 0);
+    for (uint32_t i = 0; i < p->input_count; i++) inputs[i] = input_node(k, i);
     for (uint32_t i = 0; i < k->lanes->known; i++)
         inputs[k->lanes->programs->place[i]] = tr_flat_argument(&k->flat, ARGUMENT_X, i);
     part->count = p->output_count;
@@ -169,9 +179,14 @@ static Thing call_program(Translation *t, void *owner, const Thing *a, uint32_t 
         if (node->a == ARGUMENT_T) k->nodes.value[i] = a[0].value;
         if (node->a == ARGUMENT_X) k->nodes.value[i] = t->cells[a[1].cell + node->b];
     }
-    tr_nodes_make(&k->nodes, part->out, part->count);
-    for (uint32_t i = 0; i < part->count && !t->failure[0]; i++)
-        tr_ptx_move(&k->ptx, t->cells[a[2].cell + i], tr_nodes_number(&k->nodes, part->out[i]));
+    assert(a[1].cell != a[2].cell); // numbers go to their places while states are still wanted
+    Value *places = malloc((part->count + 1u) * sizeof *places); // cells may move
+    if (places) {
+        memcpy(places, t->cells + a[2].cell, part->count * sizeof *places);
+        tr_nodes_make(&k->nodes, part->out, part->count, places);
+    } else
+        tr_translate_fail(t, "out of memory", text_of(""));
+    free(places);
     tr_nodes_forget(&k->nodes);
     return (Thing){0};
 }
@@ -204,7 +219,7 @@ static void prepare(Making *k)
         for (uint32_t i = 0; i < k->parts[p].count; i++) used[k->parts[p].out[i]] = true;
     for (uint32_t i = 0; wanted && moves && i < flat->count; i++)
         if (used[i] && !moves[i]) wanted[count++] = i;
-    if (wanted && moves) tr_nodes_make(&k->nodes, wanted, count);
+    if (wanted && moves) tr_nodes_make(&k->nodes, wanted, count, NULL);
     tr_nodes_keep(&k->nodes);
     free(moves);
     free(wanted);
@@ -314,20 +329,26 @@ static void write_body(Making *k)
     tr_buffer_print(&k->ptx.text, "\tret;\n");
 }
 
-static void write_module(Making *k, Buffer *out)
+static void write_module(Making *k, Buffer *out, uint32_t *shared)
 {
-    Buffer beside = {0};
+    Buffer beside = {0}, kernel = {0};
     tr_nodes_beside(&k->translation, &beside);
     write_body(k);
     tr_gpu_head(out, "steps of a model, one thread for each run");
+    const SpillPlan plan = {k->terms.registers ? k->terms.registers : REGISTERS,
+                            (uint32_t)(k->terms.room / (SPILL_THREADS * sizeof(double)))};
+    if (plan.places && !tr_spill(&k->ptx, &plan, out, &kernel, shared)) out->failed = true;
     if (k->lists.length) tr_buffer_add(out, k->lists.at, k->lists.length);
     if (beside.length) tr_buffer_add(out, beside.at, beside.length);
     tr_gpu_entry(out, GPU_ENTRY);
     tr_ptx_registers(&k->ptx, out);
+    if (kernel.length) tr_buffer_add(out, kernel.at, kernel.length);
     if (k->ptx.text.length) tr_buffer_add(out, k->ptx.text.at, k->ptx.text.length);
     tr_buffer_print(out, "}\n");
-    out->failed = out->failed || beside.failed || k->ptx.text.failed || k->lists.failed;
+    out->failed =
+        out->failed || kernel.failed || beside.failed || k->ptx.text.failed || k->lists.failed;
     tr_buffer_free(&beside);
+    tr_buffer_free(&kernel);
 }
 
 static bool is_fit(const Lanes *l, tr_error *err)
@@ -349,17 +370,18 @@ static void close_kernel(Making *k)
     tr_buffer_free(&k->lists);
 }
 
-bool tr_gpu_kernel(const Lanes *lanes, Buffer *out, tr_error *err)
+bool tr_gpu_kernel(const Lanes *lanes, GpuTerms terms, Buffer *out, uint32_t *shared, tr_error *err)
 {
+    *shared = 0;
     if (has_failed(err) || !is_fit(lanes, err)) return false;
-    Making k = {.lanes = lanes};
+    Making k = {.lanes = lanes, .terms = terms};
     k.translation = (Translation){.words = &k.words, .ptx = &k.ptx, .lists = &k.lists};
     const bool has_room = add_programs(&k) && tr_nodes_open(&k.nodes, &k.flat, &k.translation);
     if (has_room) {
         read_words(&k);
         tr_nodes_tables(&k.nodes, &k.words);
         name_builtins(&k);
-        write_module(&k, out);
+        write_module(&k, out, shared);
     }
     const bool failed = !has_room || k.words.failed || out->failed;
     if (!failed && k.translation.failure[0])

@@ -19,12 +19,23 @@ typedef enum GpuPlace {
 
 #define GPU_ENTRY "tr_go"
 
+// What a kernel is made for.
+typedef struct GpuTerms {
+    const double *inputs; // of all runs, NaN where they differ; NULL: any may. What is known is no
+                          // operation of the kernel (T463).
+    size_t room;          // bytes that a block may have for numbers that find no register; 0: the
+                          // driver moves them
+    uint32_t registers;   // for numbers; 0: as many as there are
+} GpuTerms;
+
 // The kernel of runs that are like those of these lanes, as PTX:
 //
 //   tr_go(u64 record, u64 state, u64 inputs, u64 stride, u32 threads, u32 steps, f64 step)
 //
-// False, with words, where there cannot be one.
-bool tr_gpu_kernel(const Lanes *lanes, Buffer *out, tr_error *err);
+// in blocks of SPILL_THREADS threads, each of which needs `shared` bytes of shared memory. False,
+// with words, where there cannot be one.
+bool tr_gpu_kernel(const Lanes *lanes, GpuTerms terms, Buffer *out, uint32_t *shared,
+                   tr_error *err);
 
 // A record into column `at` of a block, and out of it; what became of the run.
 void tr_gpu_enter(const Lanes *lanes, const double *record, double until, double *block,
