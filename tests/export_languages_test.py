@@ -203,6 +203,26 @@ def check_sympy(folder, name):
         near(G @ H, np.zeros((G.shape[0], H.shape[1])), 1e-12, f"sympy {name} constraints")
         near(G @ x[model.V], np.zeros(G.shape[0]), 1e-10, f"sympy {name} rates of constraints")
     near(x[model.V], H @ x[model.W], 1e-10, f"sympy {name} velocities")
+    rates = give("rates")(0.0, x, u, p)
+    rates[model.V] = 0
+    size = np.abs(vdot).max()
+    near(solve_equations(model, name, x, u, p, rates, (M, c, Q, G)) / size, vdot / size, 1e-12, f"sympy {name} accelerations")
+
+
+def solve_equations(model, name, x, u, p, along, matrices):
+    """v' of M v' + c = Q + G^T lambda with (G v)' = 0, by the matrices alone; G' by a complex step along q'."""
+    import sympy as sp
+
+    M, c, Q, G = matrices
+    tiny = 1e-30
+    there = [sp.Float(value) + sp.I * sp.Float(tiny * rate) for value, rate in zip(x, along)]
+    rows, n = G.shape if G.size else (0, len(model.V))
+    A = np.zeros((n + rows, n + rows))
+    A[:n, :n], b = M, np.append((Q - c)[:, 0], np.zeros(rows))
+    if rows:
+        turned = np.array(getattr(model, f"{name}_G")(0.0, there, list(u), list(p)).evalf(), complex).imag / tiny
+        A[:n, n:], A[n:, :n], b[n:] = -G.T, G, -turned @ x[model.V]
+    return np.linalg.solve(A, b)[:n]
 
 
 def check_casadi(folder, name):
@@ -341,6 +361,21 @@ def check_refused_names(folder):
                   f"{text}: {done.stderr}")
 
 
+def check_reproducible(folder):
+    """No date, host or path: the same files wherever and by whoever they are written."""
+    texts = []
+    for place, zone in (("here", "UTC"), ("over_there", "Asia/Tokyo")):
+        own = folder / place
+        own.mkdir()
+        shutil.copy(root / "models/bicycle.yaml", own)
+        for language in ("c", "octave", "python", "sympy", "casadi"):
+            subprocess.run([trundle, "export", own / "bicycle.yaml", "--to", language, "-q", "-o", own / "code"], check=True,
+                           cwd=own, env={"TZ": zone, "HOME": str(own), "USER": place, "LC_ALL": "C" if zone == "UTC" else "de_DE"})
+        texts.append({file.name: file.read_bytes() for file in sorted((own / "code").iterdir())})
+    check(len(texts[0]) > 20 and texts[0] == texts[1], "files that are written twice are the same")
+    check(not any(str(folder).encode() in text for text in texts[0].values()), "a path is in a file")
+
+
 C_HELPER = re.compile(r"^(?:static [^\n(=\[]*?|#define )\b(\w+)\b(?:[(\[ ]|$)", re.M)
 PYTHON_HELPER = re.compile(r"^def (?!own_)(\w+)", re.M)
 
@@ -461,6 +496,7 @@ with tempfile.TemporaryDirectory() as made:
     check_hostile(folder)
     check_file_names(folder)
     check_refused_names(folder)
+    check_reproducible(folder)
     for model in (root / "models/bicycle.yaml", root / "models/tyre_on_bump.yaml", folder / "calm.yaml"):
         check_own_names(folder, model)
     check_own_names(folder, root / "models/hopping_wheel.yaml", "--form", "unreduced")
