@@ -23,6 +23,7 @@ none_left() { check test -z "$(ls temporary)"; }
 make_fmu ball.fmu "" ""
 "$trundle" check ball.fmu 2>&1 | grep -q "XML needs expat" && { echo "left out: there is no expat"; exit 0; }
 make_fmu wrong.fmu "" 's/derivative="1"/derivative="99"/'
+make_fmu entity.fmu "" 's/<fmiModelDescription/<!DOCTYPE a [<!ENTITY a "a">]>\n<fmiModelDescription/'
 make_fmu hangs.fmu -DHANGS ""
 make_fmu crashes.fmu -DCRASHES ""
 
@@ -49,6 +50,9 @@ run 2 simulate ball.fmu --set height=1
 err_has "the FMU has no variable 'height'"
 echo "no archive" >none.fmu
 run 3 simulate none.fmu
+run 3 simulate entity.fmu
+err_has 'entity.fmu: modelDescription.xml:2: this is not XML that can be read: a document type (DOCTYPE) is refused'
+check test "$(wc -l <err)" -eq 1
 none_left
 
 # ---- runs -----------------------------------------------------------------------------------

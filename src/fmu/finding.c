@@ -49,6 +49,9 @@ void tr_fmu_findings_fail(const Findings *f, Weight weight, tr_error *err)
     if (has_failed(err)) return;
     if (f->failed) tr_fail_memory(err);
     for (uint32_t i = 0; i < f->count && !has_failed(err); i++)
-        if (f->list[i].weight >= weight)
-            tr_fail(err, TR_INVALID, f->list[i].at, "%s", f->list[i].words);
+        if (f->list[i].weight >= weight && f->list[i].at.line)
+            tr_fail(err, TR_INVALID, (Place){0}, "modelDescription.xml:%d: %s", f->list[i].at.line,
+                    f->list[i].words);
+        else if (f->list[i].weight >= weight)
+            tr_fail(err, TR_INVALID, (Place){0}, "%s", f->list[i].words);
 }
