@@ -72,6 +72,11 @@ check test ! -e nothing.db
 echo "not a database at all" >words.db
 run 4 sweep --merge part2.db words.db -o mixed.db
 err_has "'words.db' is no database, or it is damaged"
+# commands behind that which makes a table are not done
+cp part2.db evil.db
+sqlite3 evil.db "PRAGMA writable_schema = 1; UPDATE sqlite_master SET sql = sql || '; ATTACH ''stolen.db'' AS more; CREATE TABLE more.birds (name)' WHERE name = 'settings'"
+"$trundle" sweep --merge evil.db -o merged.db -q >out 2>err
+check test ! -e stolen.db
 sqlite3 part3.db ANALYZE # tables of SQLite's own
 run 0 sweep --merge part3.db -o looked_at.db -q
 run 2 sweep --merge part2.db part3.db -o part2.db

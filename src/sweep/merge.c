@@ -54,20 +54,32 @@ static bool attach(const Merge *m, tr_error *err)
     return !has_failed(err);
 }
 
-// The tables as the first has them
-static bool begin(Merge *m, tr_error *err)
+// A table as the first has it: one command, whatever stands behind it in a file of somebody else
+static void make_table(const Merge *m, const char *name, tr_error *err)
 {
     Buffer text = {0};
-    Query *q = tr_query_new(m->all,
-                            "SELECT sql FROM part.sqlite_master WHERE type = 'table' AND "
-                            "name IN ('settings', 'runs', 'rows')",
-                            err);
-    while (tr_query_step(q, err)) tr_buffer_print(&text, "%s;", tr_query_text(q, 0));
+    Query *q = tr_query_new(
+        m->all, "SELECT sql FROM part.sqlite_master WHERE type = 'table' AND name = ?", err);
+    if (q) tr_query_put_text(q, 1, name);
+    if (q && tr_query_step(q, err)) tr_buffer_print(&text, "%s", tr_query_text(q, 0));
     tr_query_free(q);
-    tr_buffer_print(&text, "INSERT INTO main.settings SELECT * FROM part.settings");
     if (text.failed) tr_fail_memory(err);
-    if (!has_failed(err)) m->is_begun = tr_database_do(m->all, text.at, err);
+    if (!has_failed(err) && !begins_with(text.at ? text.at : "", "CREATE TABLE "))
+        tr_fail(err, TR_USAGE, (Place){0}, "'%.200s' is no database of a sweep", m->part);
+    Query *make = has_failed(err) ? NULL : tr_query_new(m->all, text.at, err);
+    tr_query_step(make, err);
+    tr_query_free(make);
     tr_buffer_free(&text);
+}
+
+static bool begin(Merge *m, tr_error *err)
+{
+    static const char *const tables[] = {"settings", "runs", "rows"};
+    for (size_t i = 0; i < sizeof tables / sizeof *tables && !has_failed(err); i++)
+        make_table(m, tables[i], err);
+    if (!has_failed(err))
+        m->is_begun =
+            tr_database_do(m->all, "INSERT INTO main.settings SELECT * FROM part.settings", err);
     m->first = m->part;
     return !has_failed(err);
 }
