@@ -31,6 +31,12 @@ check test "$(wc -l <grid.csv)" -eq 7
 check test "$(head -n 1 grid.csv)" = "run,l,a0,final(a),max(height),mean(a_rate),low,t,rows,steps,energy_error,position_error,velocity_error,chart_changes,switches,warnings,seconds,status,words"
 check test "$(cut -d, -f1-3 grid.csv | tail -n +2 | tr '\n' ' ')" = "0,0.4,1 1,0.4,2 2,0.5,1 3,0.5,2 4,0.6,1 5,0.6,2 "
 printf 'l,a0\n0.4,1\n0.6,2\n' >runs.csv
+run 0 sweep swing.yaml --vary l=0.4:0.6:0.1 --method rk4 --on gpu "${keep[@]}" -o there.csv # or where there is none, here
+err_has ' steps were made on a GPU'
+run 0 sweep swing.yaml --vary l=0.4:0.6:0.1 --method rk4 "${keep[@]}" -q -o here.csv
+check cmp <(cut -d , -f 1-6 there.csv) <(cut -d , -f 1-6 here.csv)
+run 2 sweep swing.yaml --vary l=0.4 --method bdf --on gpu
+err_has "a GPU makes steps of rk4 and lie; 'bdf' has no such steps"
 run 0 sweep swing.yaml --table runs.csv "${keep[@]}" -q
 silent
 check test "$(cut -d, -f4-7 out | sed -n 2p)" = "$(cut -d, -f4-7 grid.csv | sed -n 2p)"

@@ -104,6 +104,12 @@ static void has_the_bits_of_the_cpu(void **state)
          "rk4", 1e-2, 0.5, 0.1, 0},
         {"rolling_disc", "wobble", "lean0=-0.5:-0.2:0.001", "min(roll), time(roll < -0.3)", NULL,
          "lie", 5e-3, 0.1, 0.02, 0},
+        // loops, which change their charts; rows that are no part of the end
+        {"four_bar", NULL, "b=0.88:0.92:0.00013", "max(abs(th2)), mean(th3)", NULL, "rk4", 5e-3,
+         0.23, 0.05, 0},
+        // stops
+        {"knee_stops", NULL, "m2=0.7:0.9:0.00066", "final(energy.kinetic)", NULL, "rk4", 5e-3, 0.3,
+         0.1, 0},
         // lifts off and lands, so the CPU makes some
         {"hopping_wheel", "hop", "rate0=20:40:0.07", "max(gap), time(gap > 1e-3), final(turn)",
          NULL, "rk4", 5e-3, 0.25, 0.05, 0},
@@ -131,6 +137,41 @@ static void is_the_same_in_chunks(void **state)
     setenv("FAKE_CUDA_MEMORY", "200000", 1);
     assert_true(check(&bicycles, DEVICES, &stopped) > 0);
     unsetenv("FAKE_CUDA_MEMORY");
+}
+
+static bool stop_early(void *owner, size_t done, size_t failed, size_t all)
+{
+    (void)owner, (void)failed, (void)all;
+    return done == 0;
+}
+
+// What a database had is gone on with, on the CPU or there; each run is made once.
+static void goes_on_where_it_was_interrupted(void **state)
+{
+    (void)state;
+    static const Case boards = {
+        "snakeboard", "ride", "mb=0.5:2:0.0001", "final(x)", NULL, "rk4", 1e-2, 0.03, 0.01, 0};
+    char path[400];
+    tr_sweep_summary first, second, all;
+    tr_sweep_options o = options_of(&boards);
+    snprintf(path, sizeof path, "%s", in_folder("boards.db"));
+    Found whole = sweep_on(&boards, &o, NULL, &all);
+    o.output = path, o.progress = stop_early, o.jobs = 4; // hands of 64 blocks
+    Found a = sweep_on(&boards, &o, "gpu", &first);
+    assert_true(first.interrupted && first.done > 0 && first.done < first.runs);
+    o.progress = NULL;
+    Found b = sweep_on(&boards, &o, "gpu", &second);
+    assert_int_equal(second.before, first.done);
+    assert_int_equal(second.done, whole.runs);
+    for (size_t i = 0; i < whole.runs; i++) {
+        const Found *part = a.is_there[i] ? &a : &b;
+        assert_true(a.is_there[i] != b.is_there[i]);
+        assert_memory_equal(part->values + i * whole.columns, whole.values + i * whole.columns,
+                            whole.columns * sizeof(double));
+    }
+    free_found(&whole);
+    free_found(&a);
+    free_found(&b);
 }
 
 static void goes_on_without(void **state)
@@ -174,9 +215,11 @@ int main(void)
 {
     setenv("FAKE_CUDA_DEVICES", "2", 1);
     setenv("XDG_CACHE_HOME", ".", 1);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(has_the_bits_of_the_cpu), cmocka_unit_test(keeps_rows_of_some),
-        cmocka_unit_test(is_the_same_in_chunks), cmocka_unit_test(goes_on_without),
-        cmocka_unit_test(says_what_has_no_steps_there)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(has_the_bits_of_the_cpu),
+                                       cmocka_unit_test(keeps_rows_of_some),
+                                       cmocka_unit_test(is_the_same_in_chunks),
+                                       cmocka_unit_test(goes_on_where_it_was_interrupted),
+                                       cmocka_unit_test(goes_on_without),
+                                       cmocka_unit_test(says_what_has_no_steps_there)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -625,6 +625,17 @@ class Sweeps(unittest.TestCase):
                 m.sweep(**{"end": 0.1, **how})
             self.assertIn(words, str(caught.exception))
 
+    def test_gpu(self):
+        """Where there is none it is told, and the numbers are the same."""
+        m, how = trundle.parse(PENDULUM), dict(vary="l=0.4:0.5:0.05", end=0.1, method="rk4", step=1e-3)
+        w, other = m.sweep(**how, on="gpu"), m.sweep(**how)
+        self.assertEqual(plain(w["l"]), plain(other["l"]))
+        self.assertEqual(bytes(memoryview(w.array)), bytes(memoryview(other.array)))
+        self.assertEqual((other.summary["on"], other.summary["steps_on_gpu"]), ("", 0))
+        self.assertTrue(w.summary["on"])
+        with self.assertRaises(trundle.UsageError):
+            m.sweep(**how, on="tpu")
+
     def test_stopped(self):
         """By a callback, by what it raises, by Ctrl-C: what was done is kept."""
         m, how = trundle.parse(PENDULUM), dict(vary="l~uniform(0.4, 0.6)", samples=10 ** 6, end=10, method="rk4", step=1e-3)

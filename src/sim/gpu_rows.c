@@ -92,9 +92,13 @@ static bool add_of_row(RowKernel *k)
 
 static bool add_parts(RowKernel *k)
 {
-    tr_program *const *of = k->lanes->programs->of;
-    return add_of_state(k, COLUMNS, of[CHART_COLUMNS]) &&
-           add_of_state(k, RESIDUALS, of[CHART_RESIDUALS]) && add_of_row(k) && !k->flat.failed;
+    const Lanes *l = k->lanes;
+    tr_program *const *of = l->programs->of;
+    const bool has_room = add_of_state(k, COLUMNS, of[CHART_COLUMNS]) &&
+                          add_of_state(k, RESIDUALS, of[CHART_RESIDUALS]) && add_of_row(k);
+    if (k->parts[RESIDUALS].count) // what follows says how large they may be
+        k->parts[RESIDUALS].count = l->programs->holonomic + l->constraint_rows;
+    return has_room && !k->flat.failed;
 }
 
 // What an argument is: the time, or numbers from a cell on
@@ -186,7 +190,7 @@ static void say_what_there_is(RowKernel *k)
     say(k, "SIZE", l->size), say(k, "QUATERNIONS", l->quaternions);
     say(k, "MADE", parts[COLUMNS].count), say(k, "COLUMNS", k->rows->columns);
     say(k, "HOLONOMIC", parts[RESIDUALS].count ? l->programs->holonomic : 0);
-    say(k, "LEFT", parts[RESIDUALS].count ? l->programs->holonomic + l->constraint_rows : 0);
+    say(k, "LEFT", parts[RESIDUALS].count);
     say(k, "FORMULAS", parts[FORMULAS].count), say(k, "GIVEN", k->rows->given);
     say(k, "NUMBERS", k->rows->numbers);
     say(k, "PLACE_Y", l->at.y), say(k, "PLACE_NEXT", place_of(l, ROWS_NEXT));
