@@ -427,6 +427,26 @@ static void test_nothing_given(void **state)
     }
 }
 
+// States that an event may set say so: what impacts and projections change, and no others.
+static void test_reinit(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"hopping_wheel", "bicycle", "double_pendulum"};
+    for (int k = 0; k < 6; k++) {
+        Unit unit = unit_called(names[k / 2], 2 + k % 2);
+        assert_int_equal(count_of(&unit, " reinit=\"true\""), k < 4 ? state_count(&unit) : 0);
+        unload_fmu(&unit);
+    }
+    tr_system *wheel = system_called("hopping_wheel", NULL);
+    tr_export_options how = tr_export_defaults();
+    how.kind = "cs"; // where there are no events from outside
+    export_fmu(wheel, &how, in_folder("m.fmu"));
+    Unit unit = load_fmu(in_folder("m.fmu"), 3);
+    assert_int_equal(count_of(&unit, " reinit="), 0);
+    unload_fmu(&unit);
+    tr_system_free(wheel);
+}
+
 // ---- archives ------------------------------------------------------------------------------
 
 // Where nobody says a step, rk4 is stable with the fastest motion.
@@ -613,12 +633,13 @@ int main(void)
 {
     setenv("CC", "cc -O0", 0); // which takes a tenth of the time
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_derivatives),   cmocka_unit_test(test_saved_states),
-        cmocka_unit_test(test_threads),       cmocka_unit_test(test_values),
-        cmocka_unit_test(test_wrong_calls),   cmocka_unit_test(test_archives),
-        cmocka_unit_test(test_sources),       cmocka_unit_test(test_tables),
-        cmocka_unit_test(test_motion),        cmocka_unit_test(test_logs),
-        cmocka_unit_test(test_nothing_given), cmocka_unit_test(test_step),
+        cmocka_unit_test(test_derivatives), cmocka_unit_test(test_saved_states),
+        cmocka_unit_test(test_threads),     cmocka_unit_test(test_values),
+        cmocka_unit_test(test_wrong_calls), cmocka_unit_test(test_archives),
+        cmocka_unit_test(test_sources),     cmocka_unit_test(test_tables),
+        cmocka_unit_test(test_motion),      cmocka_unit_test(test_reinit),
+        cmocka_unit_test(test_logs),        cmocka_unit_test(test_nothing_given),
+        cmocka_unit_test(test_step),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

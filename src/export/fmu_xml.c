@@ -190,12 +190,20 @@ static void add_common(Buffer *out, const FmuVariable *v, uint32_t vr)
     if (row.initial) add_attribute(out, "initial", row.initial);
 }
 
+// Whether events may set states: impacts, and projections of what drifted
+static bool has_jumps(const Fmu *fmu)
+{
+    return fmu->code->options.exchanges &&
+           (fmu->code->phi_count > 0 || fmu->count_of[FMU_INDICATOR] > 0);
+}
+
 static void add_numbers(const Fmu *fmu, Buffer *out, const FmuVariable *v)
 {
     if (v->kind != FMU_MODE && v->unit[0]) add_attribute(out, "unit", v->unit);
     if (isfinite(v->least) && v->least <= v->start) add_number(out, "min", v->least);
     if (isfinite(v->most) && v->most >= v->start) add_number(out, "max", v->most);
     if (row_of(v).has_start) add_number(out, "start", v->start);
+    if (v->kind == FMU_STATE && has_jumps(fmu)) add_attribute(out, "reinit", "true");
     if (v->kind != FMU_RATE) return;
     const uint32_t state = fmu_first(fmu, FMU_STATE) + v->which;
     tr_buffer_print(out, " derivative=\"%u\"",
