@@ -189,6 +189,7 @@ bench-gpu: # batches on the GPUs of this computer; says so where there is none
 	$(MAKE) build/Makefile
 	cmake --build build -j$(JOBS) --target trundle_bench
 	build/trundle_bench gpu
+	build/trundle_bench gpu-sweep
 
 table: # the same as docs/bench.md
 	tools/setup demo

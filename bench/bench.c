@@ -226,7 +226,7 @@ static void bench_program(int n)
     tr_system_free(s);
 }
 
-enum { ARGUMENTS = 1000 };
+enum { ARGUMENTS = 1000, A_LOT = 10000000 };
 
 // A program that applies one function to every input.
 static double function_ns(Op op, const double *x, double *y)
@@ -705,6 +705,8 @@ int main(int argc, char **argv)
         bench_settle();
     else if (strcmp(what, "gpu") == 0)
         bench_gpu(argv + 2, argc - 2);
+    else if (strcmp(what, "gpu-sweep") == 0)
+        bench_runs_there(argc > 2 ? strtoul(argv[2], NULL, 10) : A_LOT);
     else if (strcmp(what, "bits") == 0)
         good = bench_bits(argv + 2, argc - 2);
     else if (strcmp(what, "equations") == 0)
@@ -724,10 +726,9 @@ int main(int argc, char **argv)
         print_times();
         printf("```\n");
     } else {
-        fprintf(
-            stderr,
-            "usage: trundle_bench [times | counts | compare | page | steps | batch | "
-            "runs [PROGRAM] | settle | gpu [NAME...] | bits MODEL.yaml... | equations | slopes]\n");
+        fprintf(stderr, "usage: trundle_bench [times | counts | compare | page | steps | batch | "
+                        "runs [PROGRAM] | settle | gpu [NAME...] | gpu-sweep [RUNS] | bits "
+                        "MODEL.yaml... | equations | slopes]\n");
         return 2;
     }
     return !good || ferror(stdout) || fflush(stdout) != 0;

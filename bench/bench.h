@@ -28,6 +28,7 @@ void bench_batch(void);               // many runs at once
 void bench_runs(const char *program); // a sweep, against a process each; NULL: the one beside it
 void bench_settle(void);              // poses on a grid
 void bench_gpu(char *const *names, int count); // batches on GPUs; no names: all
+void bench_runs_there(size_t runs);            // a sweep on GPUs
 // Whether runs of these models are the same on a GPU, to the bit.
 bool bench_bits(char *const *paths, int count);
 // The text of a model: a chain of n bodies on a free base, joint axes in turn along z, y, x.

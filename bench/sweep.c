@@ -7,10 +7,12 @@
 #include <spawn.h>
 #include <stdio.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "gpu/machine.h"
 #include "program/kernel.h"
 
 enum { RUNS = 100000, FEWER = 20000, PROGRAMS = 20, MOST_WORDS = 24 };
@@ -43,19 +45,27 @@ typedef struct Took {
     double cpu, wall; // [s]
 } Took;
 
-static Took time_sweep(const tr_model *model, size_t runs, size_t jobs, tr_error *err)
+// Runs of one sweep; what is left open is as there
+static Took time_options(const tr_model *model, size_t runs, tr_sweep_options o,
+                         tr_sweep_summary *summary, tr_error *err)
 {
     static const char *const vary[] = {"m0~uniform(70, 100)", "speed0~uniform(4.3, 5)",
                                        "h3~uniform(0.29, 0.31)", "roll_rate0~normal(0.3, 0.1)"};
     tr_derive_options how = tr_derive_defaults();
-    tr_sweep_options o = tr_sweep_defaults();
     how.case_name = "free";
-    o.vary = vary, o.vary_count = 4, o.samples = runs, o.jobs = jobs;
+    o.vary = vary, o.vary_count = 4, o.samples = runs;
     o.method = "rk4", o.step = 5e-3, o.end = 5, o.every = 0.1;
     o.keep = "final(roll), max(abs(roll)), rms(steer)";
     const Took began = {bench_now(), wall_now()};
-    tr_sweep(model, &how, &o, NULL, err);
+    tr_sweep(model, &how, &o, summary, err);
     return (Took){bench_now() - began.cpu, wall_now() - began.wall};
+}
+
+static Took time_sweep(const tr_model *model, size_t runs, size_t jobs, tr_error *err)
+{
+    tr_sweep_options o = tr_sweep_defaults();
+    o.jobs = jobs;
+    return time_options(model, runs, o, NULL, err);
 }
 
 // Of one `trundle simulate`, its start and its end included
@@ -101,5 +111,38 @@ void bench_runs(const char *program)
         RUNS, RUNS / all.cpu, own > MACHINE_AVX2 ? 2000 : 1500, FEWER / lesser.cpu,
         some.wall / two.wall, two.cpu / some.cpu, before, FEWER, after, 1e3 * one.wall,
         one.wall / (all.wall / RUNS), one.cpu / (all.cpu / RUNS), err.status ? ": " : "", err.text);
+    tr_model_free(model);
+}
+
+// As many on GPUs, with all processors, into a database; against the CPU alone
+void bench_runs_there(size_t runs)
+{
+    enum { STEPS_EACH = 1000, PART = 50 };
+    static const char path[] = "trundle_bench.db";
+    tr_error err = {0};
+    tr_sweep_summary there = {0}, here = {0};
+    if (!tr_gpu_machine(&err)) {
+        printf("there is nothing to measure here: %s\n", err.text);
+        return;
+    }
+    tr_model *model = tr_model_read("models/bicycle.yaml", &err);
+    tr_sweep_options o = tr_sweep_defaults();
+    const Took alone = time_options(model, runs / PART, o, &here, &err);
+    o.on = "gpu", o.output = path;
+    remove(path);
+    const Took all = time_options(model, runs, o, &there, &err);
+    struct stat file = {0};
+    stat(path, &file);
+    remove(path);
+    const double rate = (double)there.done / all.wall;
+    printf(
+        "sweep: %zu of bicycle, 5 s by rk4 at 5 ms, four parameters varied, three numbers kept of "
+        "51 rows, into a database of %.0f MB: %.1f s, %.0f runs and %.3g steps a second, %.4g %% "
+        "of the steps on a GPU (%s); processor time %.1f s, %.1f us a run; %zu on the CPU alone: "
+        "%.0f runs a second, %.3g times as fast there%s%s\n",
+        there.done, (double)file.st_size / 1e6, all.wall, rate, rate * STEPS_EACH,
+        100.0 * (double)there.steps_on_gpu / STEPS_EACH / (double)there.done, there.on, all.cpu,
+        1e6 * all.cpu / (double)there.done, here.done, (double)here.done / alone.wall,
+        rate / ((double)here.done / alone.wall), err.status ? ": " : "", err.text);
     tr_model_free(model);
 }
