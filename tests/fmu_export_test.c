@@ -178,6 +178,40 @@ static void test_saved_states(void **state)
     check_saved(3);
 }
 
+// ---- once more -----------------------------------------------------------------------------
+
+static double ride_of_wheel(Unit *unit)
+{
+    enter_initialization(unit, 0);
+    GOOD(CALL_PLAIN(unit, ExitInitializationMode));
+    for (int k = 0; k < 30; k++) GOOD(step(unit, k * 0.02, 0.02));
+    return get(unit, "x");
+}
+
+// After a reset all is as it was at first: parameters, contacts, the grid of steps; also where a
+// step failed before.
+static void test_reset(void **state)
+{
+    (void)state;
+    for (int version = 2; version <= 3; version++) {
+        Unit unit = unit_called("hopping_wheel", version);
+        instantiate(&unit, true);
+        const double once = ride_of_wheel(&unit);
+        GOOD(CALL_PLAIN(&unit, Terminate));
+        assert_int_not_equal(step(&unit, 0.6, 0.02), 0);
+        GOOD(CALL_PLAIN(&unit, Reset));
+        set(&unit, "m_weight", 3);
+        set(&unit, "x", 1);
+        const double other = ride_of_wheel(&unit);
+        assert_false(same_bits(other, once));
+        assert_int_not_equal(step(&unit, 7, 0.02), 0); // begins elsewhere, and so fails
+        GOOD(CALL_PLAIN(&unit, Reset));
+        assert_true(same_bits(ride_of_wheel(&unit), once));
+        free_instance(&unit);
+        unload_fmu(&unit);
+    }
+}
+
 // ---- threads -------------------------------------------------------------------------------
 
 static void *ride(void *owner)
@@ -633,13 +667,13 @@ int main(void)
 {
     setenv("CC", "cc -O0", 0); // which takes a tenth of the time
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_derivatives), cmocka_unit_test(test_saved_states),
-        cmocka_unit_test(test_threads),     cmocka_unit_test(test_values),
-        cmocka_unit_test(test_wrong_calls), cmocka_unit_test(test_archives),
-        cmocka_unit_test(test_sources),     cmocka_unit_test(test_tables),
-        cmocka_unit_test(test_motion),      cmocka_unit_test(test_reinit),
-        cmocka_unit_test(test_logs),        cmocka_unit_test(test_nothing_given),
-        cmocka_unit_test(test_step),
+        cmocka_unit_test(test_derivatives),   cmocka_unit_test(test_saved_states),
+        cmocka_unit_test(test_threads),       cmocka_unit_test(test_values),
+        cmocka_unit_test(test_wrong_calls),   cmocka_unit_test(test_archives),
+        cmocka_unit_test(test_sources),       cmocka_unit_test(test_tables),
+        cmocka_unit_test(test_motion),        cmocka_unit_test(test_reset),
+        cmocka_unit_test(test_reinit),        cmocka_unit_test(test_logs),
+        cmocka_unit_test(test_nothing_given), cmocka_unit_test(test_step),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
