@@ -109,7 +109,7 @@ run 0 "${many[@]}" --jobs 1 --evaluate interpreter -q -o one.db
 check same_runs one.db whole.db
 
 # Pictures: lines where few values of something else vary, dots, and cells of a map
-run 0 sweep swing.yaml --vary l=0.4:0.6:0.1 --vary a0=1,2 "${keep[@]}" -q -o grid.db
+run 0 sweep swing.yaml --vary l=0.4:0.6:0.1 --vary a0=1,2 "${keep[@]}" --record 2 -q -o grid.db
 run 0 plot grid.db -y "max(height)" -o lines.svg
 check test "$(grep -c '<polyline\|<path' lines.svg)" -ge 2
 check grep -q 'a0 = 2' lines.svg
@@ -140,6 +140,24 @@ done
 run 0 "${many[@]}" -o killed.db
 check same_runs killed.db whole.db
 check test "$(sqlite3 killed.db 'SELECT count(*) FROM rows')" -eq "$(sqlite3 whole.db 'SELECT count(*) FROM rows')"
+
+# What is there grows while it works, and stays
+if [ -n "$full" ]; then
+    what="runs that are written as they come"
+    "$trundle" "${many[@]}" --end $((20 * end)) --jobs 1 -q -o growing.db &
+    until [ "$(sqlite3 growing.db 'SELECT count(*) > 0 FROM runs' 2>/dev/null)" = 1 ]; do sleep 0.1; done
+    first=$(sqlite3 growing.db 'SELECT count(*) FROM runs')
+    sleep 5
+    second=$(sqlite3 growing.db 'SELECT count(*) FROM runs')
+    kill -9 $! 2>/dev/null
+    wait $! 2>/dev/null
+    check test "$second" -gt "$first"
+    check test "$second" -lt $count
+    check test "$(sqlite3 growing.db 'SELECT count(*) FROM runs')" -ge "$second"
+    check test -e growing.db-sweep # which nobody has
+    run 0 "${many[@]}" --end $((20 * end)) --shard 1/100 -q -o growing.db
+    check test ! -e growing.db-sweep
+fi
 
 # Interrupted, politely
 "$trundle" "${many[@]}" --end $((3 * end)) -o stopped.db >out 2>err &
@@ -187,6 +205,17 @@ check test $? -eq 0
 check test ! -s first
 check test "$(sqlite3 twice.db 'SELECT count(*) FROM runs')" -eq $count
 check test ! -e twice.db-sweep
+
+# One that somebody has damaged is told, whoever reads it
+cp grid.db damaged.db
+for value in NULL "''" "'{'" "'{ \"case'" "'{\"with\" 3}'" "'[1, 2'" "'3'"; do
+    sqlite3 damaged.db "UPDATE settings SET value = $value WHERE name = 'origin'"
+    run 0 plot damaged.db -x l -y "max(height)" -o damaged.svg
+    "$trundle" plot damaged.db:0 -o damaged.svg >out 2>err
+    check test $? -le 4
+    "$trundle" view damaged.db --model swing.yaml -o damaged.html >out 2>err
+    check test $? -le 4
+done
 
 # A disk that is full: what was written stays, and is gone on with
 (

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/swept.h"
 
-#include "base/database.h"
 #include "base/json.h"
 
 #include <trundle/trundle.h>
@@ -137,16 +136,31 @@ static void describe(Json *j, const Swept *s, Text origin, tr_error *err)
     tr_json_close(j, '}');
 }
 
+char *tr_swept_origin(Database *file, const char *path, tr_error *err)
+{
+    Buffer text = {0};
+    Query *q = tr_query_new(file, "SELECT value FROM settings WHERE name = 'origin'", err);
+    if (tr_query_step(q, err))
+        tr_buffer_print(&text, "%s", tr_query_text(q, 0));
+    else
+        tr_fail(err, TR_INVALID, (Place){0}, "'%.200s' is no database of a sweep", path);
+    tr_query_free(q);
+    if (text.failed) tr_fail_memory(err);
+    if (!has_failed(err) && !tr_json_is_valid((Text){text.at, text.length}))
+        tr_fail(err, TR_INVALID, (Place){0},
+                "'%.200s' is damaged: how its runs were made is not JSON", path);
+    if (!has_failed(err)) return text.at;
+    tr_buffer_free(&text);
+    return NULL;
+}
+
 char *tr_swept_certificate(const char *path, Text *text, tr_error *err)
 {
     Json j = {0};
     Swept s = open_swept(path, err);
-    Query *q = tr_query_new(s.file, "SELECT value FROM settings WHERE name = 'origin'", err);
-    if (tr_query_step(q, err))
-        describe(&j, &s, text_of(tr_query_text(q, 0)), err);
-    else
-        tr_fail(err, TR_INVALID, (Place){0}, "'%.200s' is no database of a sweep", s.path);
-    tr_query_free(q);
+    char *origin = tr_swept_origin(s.file, s.path, err);
+    if (origin) describe(&j, &s, text_of(origin), err);
+    free(origin);
     close_swept(&s);
     if (j.text.failed) tr_fail_memory(err);
     *text = (Text){j.text.at, j.text.length};

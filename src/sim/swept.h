@@ -4,12 +4,14 @@
 #ifndef TR_SIM_SWEPT_H
 #define TR_SIM_SWEPT_H
 
-#include "base/error.h"
+#include "base/database.h"
 
 bool tr_is_swept(const char *path);
 // As a .csv file has them; NULL and an error where there are none.
 char *tr_swept_rows(const char *path, size_t *length, tr_error *err);
 // The case and the settings, with those of the run; NULL and an error.
 char *tr_swept_certificate(const char *path, Text *text, tr_error *err);
+// How all runs were made, as JSON with `varied`, `kept`, ...; NULL and an error.
+char *tr_swept_origin(Database *file, const char *path, tr_error *err);
 
 #endif

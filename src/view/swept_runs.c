@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "view/swept_runs.h"
 
-#include "base/database.h"
 #include "base/error.h"
+#include "sim/swept.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -84,15 +84,11 @@ static uint64_t count_runs(Database *file, tr_error *err)
 }
 
 // How many columns are varied, or kept
-static double count_columns(Database *file, const char *what, tr_error *err)
+static double count_columns(const char *origin, const char *what, const Query *q)
 {
     size_t count = 0;
-    Query *q = tr_query_new(file, "SELECT value FROM settings WHERE name = 'origin'", err);
-    if (tr_query_step(q, err)) {
-        const Text list = tr_json_member(text_of(tr_query_text(q, 0)), what);
-        while (tr_json_item(list, count).at) count++;
-    }
-    tr_query_free(q);
+    const Text list = tr_json_member(text_of(origin ? origin : ""), what);
+    while (count < (size_t)tr_query_columns(q) && tr_json_item(list, count).at) count++;
     return (double)count;
 }
 
@@ -100,16 +96,20 @@ void tr_describe_swept_runs(Json *j, const tr_view_options *o, tr_error *err)
 {
     Database *file = tr_database_open(o->sweep, false, err);
     const uint64_t all = count_runs(file, err);
+    char *origin = tr_swept_origin(file, o->sweep, err);
     Query *q = select_runs(file, o, all, err);
     tr_json_open(j, NULL, '{');
     const char *slash = strrchr(o->sweep, '/');
     tr_json_text(j, "file", slash ? slash + 1 : o->sweep);
     tr_json_number(j, "all", (double)all);
-    tr_json_number(j, "varied", count_columns(file, "varied", err));
-    tr_json_number(j, "kept", count_columns(file, "kept", err));
+    if (q) {
+        tr_json_number(j, "varied", count_columns(origin, "varied", q));
+        tr_json_number(j, "kept", count_columns(origin, "kept", q));
+    }
     list_shown(j, o);
     if (q) list_names(j, q), list_runs(j, q, err);
     tr_json_close(j, '}');
+    free(origin);
     tr_query_free(q);
     tr_database_close(file);
     if (j->text.failed) tr_fail_memory(err);
