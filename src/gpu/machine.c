@@ -231,7 +231,7 @@ static bool launch_all(const Machine *m, const GpuKernel *k, const GpuWork *w, c
 
 // One chunk on each device, until nothing is left to do there
 static bool run_chunks(const Machine *m, GpuKernel *k, const GpuWork *w, const Share *shares,
-                       double *fates, double *out, tr_error *err)
+                       double *fates, tr_error *err)
 {
     for (int i = 0; i < m->count; i++)
         if (shares[i].count && !(enter(m, i, err) && bring(m, w, &shares[i], err))) return false;
@@ -244,13 +244,12 @@ static bool run_chunks(const Machine *m, GpuKernel *k, const GpuWork *w, const S
     for (int i = 0; i < m->count; i++)
         for (size_t row = 0; shares[i].count && row < w->numbers; row++)
             if (!enter(m, i, err) ||
-                !fetch(m, w, &shares[i], row, out + row * w->count + shares[i].from, err))
+                !fetch(m, w, &shares[i], row, w->block + row * w->count + shares[i].from, err))
                 return false;
     return true;
 }
 
-// What comes back is put aside until all of it is there.
-static bool run_all(const Machine *m, GpuKernel *k, const GpuWork *w, double *out, tr_error *err)
+static bool run_all(const Machine *m, GpuKernel *k, const GpuWork *w, double *fates, tr_error *err)
 {
     Share shares[MOST_DEVICES] = {{0}};
     bool good = true;
@@ -263,7 +262,7 @@ static bool run_all(const Machine *m, GpuKernel *k, const GpuWork *w, double *ou
             shares[i].count = left < shares[i].room ? left : shares[i].room;
             from += shares[i].count;
         }
-        good = run_chunks(m, k, w, shares, out + w->numbers * w->count, out, err);
+        good = run_chunks(m, k, w, shares, fates, err);
     }
     tr_error none = {0};
     for (int i = 0; i < m->count; i++)
@@ -273,13 +272,12 @@ static bool run_all(const Machine *m, GpuKernel *k, const GpuWork *w, double *ou
 
 static bool run(void *self, GpuKernel *k, const GpuWork *w, tr_error *err)
 {
-    double *out = malloc((w->numbers * w->count + w->count + 1) * sizeof *out);
-    if (!out) return tr_fail_memory(err), false;
+    double *fates = malloc((w->count + 1) * sizeof *fates);
+    if (!fates) return tr_fail_memory(err), false;
     take_turn(self);
-    const bool good = run_all(self, k, w, out, err);
+    const bool good = run_all(self, k, w, fates, err);
     end_turn(self);
-    if (good) memcpy(w->block, out, w->numbers * w->count * sizeof *out);
-    free(out);
+    free(fates);
     return good;
 }
 

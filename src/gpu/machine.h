@@ -35,7 +35,7 @@ typedef struct GpuMachine {
                        tr_error *err);
     void (*unload)(void *self, GpuKernel *kernel);
     // Until no thread has more to do, or it is stopped. False with words when something went wrong:
-    // the block is then what it was.
+    // the block is then of no use.
     bool (*run)(void *self, GpuKernel *kernel, const GpuWork *work, tr_error *err);
     // On memory of the device: columns stay there between calls, and states and inputs are the
     // caller's. The first call brings the block, `steps` 0 takes it back.

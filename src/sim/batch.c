@@ -68,7 +68,9 @@ struct tr_batch {
     bool fails;                // that machine
     const GpuRows *rows;       // that are taken on the way, NULL: none are
     RowsOfRun *rows_of;        // by member
-    double *resident;          // records that are on a GPU while others have its states
+    double *block;             // room for records on their way, of so many numbers
+    size_t block_room;
+    double *resident; // records that are on a GPU while others have its states
 };
 typedef tr_batch Batch;
 
@@ -269,6 +271,7 @@ void tr_batch_free(Batch *b)
     free(b->members);
     free(b->room);
     free(b->resident);
+    free(b->block);
     free(b);
 }
 
@@ -708,6 +711,53 @@ static bool land(Batch *b, size_t i, const Lanes *lanes, const double *block, si
     return fate != LANE_NOT_PLAIN || go_alone(b, i, err);
 }
 
+// Columns go into a block and out of it through a tile of a few, whose numbers are near each other:
+// else each number is a way to memory of its own.
+enum { TILE = 8 };
+
+static void copy_tile(double *tile, double *block, size_t numbers, size_t count, size_t at,
+                      bool is_out)
+{
+    const size_t first = at - at % TILE, columns = count - first < TILE ? count - first : TILE;
+    for (size_t i = 0; i < numbers; i++) {
+        double *here = tile + i * TILE, *there = block + i * count + first;
+        memcpy(is_out ? here : there, is_out ? there : here, columns * sizeof *here);
+    }
+}
+
+// It stays: fresh memory costs as much as the numbers that go there.
+static bool make_block(Batch *b, size_t numbers)
+{
+    if (numbers <= b->block_room) return true;
+    free(b->block);
+    b->block = malloc(numbers * sizeof *b->block);
+    b->block_room = b->block ? numbers : 0;
+    return b->block != NULL;
+}
+
+static void enter_all(Batch *b, const Group *g, size_t *members, double *tile, double *block)
+{
+    const size_t count = g->count, numbers = block_numbers(b, g->lanes);
+    for (size_t k = 0; k < count; k++) {
+        members[k] = g->waiting[k];
+        enter(b, members[k], g->lanes, tile, TILE, k % TILE);
+        if (k % TILE == TILE - 1 || k + 1 == count)
+            copy_tile(tile, block, numbers, count, k, false);
+    }
+}
+
+// False when it fails.
+static bool land_all(Batch *b, const Lanes *lanes, const size_t *members, double *tile,
+                     double *block, size_t count, tr_error *err)
+{
+    const size_t numbers = block_numbers(b, lanes);
+    for (size_t k = 0; k < count; k++) {
+        if (k % TILE == 0) copy_tile(tile, block, numbers, count, k, true);
+        if (!land(b, members[k], lanes, tile, TILE, k % TILE, err)) return false;
+    }
+    return tell(b);
+}
+
 // All that are in line, side by side. Where the machine fails they are in line as before.
 static bool move_far(Batch *b, uint32_t group, tr_error *err)
 {
@@ -715,26 +765,21 @@ static bool move_far(Batch *b, uint32_t group, tr_error *err)
     const Lanes *lanes = g->lanes;
     const size_t count = g->count;
     tr_error why = {0};
-    double *block = malloc(block_numbers(b, lanes) * count * sizeof *block);
+    const size_t numbers = block_numbers(b, lanes);
     size_t *members = malloc(count * sizeof *members);
-    bool good = block && members;
+    bool good = make_block(b, numbers * (count + TILE)) && members;
     if (!good) tr_fail_memory(err);
-    for (size_t k = 0; good && k < count; k++) {
-        members[k] = g->waiting[k];
-        enter(b, members[k], lanes, block, count, k);
-    }
+    double *block = b->block, *tile = good ? block + numbers * count : NULL;
+    if (good) enter_all(b, g, members, tile, block);
     GpuWork work = work_of(b, lanes, block, count);
     work.after = rows_kernel_of(b, g);
     if (good && b->machine->run(b->machine->self, g->kernel, &work, &why)) {
         g->count = 0;
-        for (size_t k = 0; good && k < count; k++)
-            good = land(b, members[k], lanes, block, count, k, err);
-        good = good && tell(b);
+        good = land_all(b, lanes, members, tile, block, count, err);
     } else if (good) {
         b->fails = true;
         stay_on_cpu(b, why.text);
     }
-    free(block);
     free(members);
     return good;
 }
