@@ -19,7 +19,7 @@ typedef struct Part {
     uint32_t count;
 } Part;
 
-enum { REGISTERS = 110 }; // that hold numbers (make bench-gpu)
+enum { REGISTERS = 116 }; // that hold numbers (make bench-gpu)
 enum { RATES, WATCHED, PHI, PROJECTION, PARTS };
 
 typedef struct Making {
@@ -294,11 +294,21 @@ static Thing call_put_evaluations(Translation *t, void *owner, const Thing *a, u
     return store(k, k->base, tr_ptx_whole(KIND_INT, AT_ALL_EVALUATIONS), t->cells[k->counters + 1]);
 }
 
+// Threads of a warp that are here go on together, when all of them that have not ended are here: it
+// stands at one place, which all of them pass until they end.
+static Thing call_meet(Translation *t, void *owner, const Thing *a, uint32_t arguments)
+{
+    (void)t, (void)a, (void)arguments;
+    tr_buffer_print(&((Making *)owner)->ptx.text, "\tbar.warp.sync 4294967295;\n");
+    return (Thing){0};
+}
+
 static void name_builtins(Making *k)
 {
     static const char *const names[PARTS] = {"rates", "watch", "phi", "projection"};
     Translation *t = &k->translation;
     for (int i = 0; i < PARTS; i++) tr_translate_builtin(t, names[i], call_program, &k->parts[i]);
+    tr_translate_builtin(t, "meet", call_meet, k);
     tr_translate_builtin(t, "get", call_get, k);
     tr_translate_builtin(t, "put", call_put, k);
     tr_translate_builtin(t, "state", call_state, k);
