@@ -204,6 +204,21 @@ static void test_trouble(void **state)
     free(rows.values);
     free(xml);
 
+    // One of 3.0 tells what is wrong only if it may tell all; what is not wrong is not shown.
+    xml = ball_xml(3, NULL, NULL);
+    o = tr_fmu_defaults(), err = (tr_error){0};
+    o.say = say, o.every = 0.1;
+    rows = simulated(write_ball(3, xml, ball_binary(3, "dies3.so", "-DDIES")), &o, &err);
+    assert_string_equal(err.text, "fmi3SetContinuousStates fails: the ball is gone");
+    free(rows.values);
+    free(xml);
+    for (int all = 0; all < 2; all++) {
+        said[0] = 0, o.all_messages = all;
+        rows = simulated(good_ball(3), &o, NULL);
+        assert_string_equal(said, all ? "there is a ball:" : "");
+        free(rows.values);
+    }
+
     o = tr_fmu_defaults(), err = (tr_error){0};
     o.progress = stop;
     assert_true(tr_fmu_simulate(good_ball(2), &o, &summary, &err));

@@ -30,7 +30,7 @@ static const char *status_word(int status)
 static void hear(Instance *i, int status, const char *category, const char *message)
 {
     char words[MESSAGE_SHOWN + 100];
-    if (!i) return;
+    if (!i || (is_3(i) && status == fmi3OK && !i->listener.wants_all)) return;
     tr_text_show(text_of(message), false, i->last, sizeof i->last);
     (void)category;
     snprintf(words, sizeof words, "%s%s", status_word(status), i->last);
@@ -124,6 +124,8 @@ static char *resources(const Instance *i, tr_error *err)
     return text.at;
 }
 
+// Without its flag an FMU of 2.0 tells no more than it must, one of 3.0 nothing at all: so that one
+// is asked for messages always, and those that are just information are left out.
 static void instantiate(Instance *i, const char *token, const char *where)
 {
     const Binary *b = i->binary;
@@ -135,10 +137,11 @@ static void instantiate(Instance *i, const char *token, const char *where)
             b->two.Instantiate(name, b->kind == FMI_ME ? fmi2ModelExchange : fmi2CoSimulation,
                                token, where ? where : "", &i->callbacks, false, all);
     else if (b->kind == FMI_ME)
-        i->component = b->three.InstantiateModelExchange(name, token, where, false, all, i, hear_3);
+        i->component =
+            b->three.InstantiateModelExchange(name, token, where, false, true, i, hear_3);
     else
         i->component = b->three.InstantiateCoSimulation(
-            name, token, where, false, all, i->uses_events, true, NULL, 0, i, hear_3, NULL);
+            name, token, where, false, true, i->uses_events, true, NULL, 0, i, hear_3, NULL);
 }
 
 bool tr_instance_new(Instance *i, const Binary *binary, const char *token, Listener listener,

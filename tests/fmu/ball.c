@@ -39,7 +39,7 @@ static void start(Ball *b)
 static void say(const Ball *b, int status, const char *words)
 {
 #ifdef FMI_3
-    b->log(b->owner, (fmi3Status)status, "ball", words);
+    if (b->log) b->log(b->owner, (fmi3Status)status, "ball", words);
 #else
     b->callbacks->logger(b->callbacks->componentEnvironment, b->name, (fmi2Status)status, "ball",
                          "%s #r1# ##", words);
@@ -336,7 +336,8 @@ fmi3Instance fmi3InstantiateModelExchange(fmi3String name, fmi3String token, fmi
                                           fmi3LogMessageCallback log)
 {
     Ball *b = make(token, false);
-    if (b) b->log = log, b->owner = owner;
+    if (b && logging) b->log = log, b->owner = owner; // else it tells nothing
+    if (b) say(b, fmi3OK, "there is a ball:");
     return b;
 }
 
@@ -348,7 +349,8 @@ fmi3Instance fmi3InstantiateCoSimulation(fmi3String name, fmi3String token, fmi3
                                          fmi3IntermediateUpdateCallback update)
 {
     Ball *b = make(token, true);
-    if (b) b->log = log, b->owner = owner, b->uses_events = event_mode && early;
+    if (b) b->uses_events = event_mode && early;
+    if (b && logging) b->log = log, b->owner = owner;
     return b;
 }
 
@@ -370,10 +372,10 @@ GET(Int32, int32_t, (void)size)
          size_t m)
 TYPE_OF(Float32)
 TYPE_OF(Int8)
-TYPE_OF(UInt8) TYPE_OF(Int16) TYPE_OF(UInt16) TYPE_OF(UInt32) TYPE_OF(Int64) TYPE_OF(UInt64)
-    TYPE_OF(Boolean) NONE(SetInt32, fmi3Instance c, const fmi3ValueReference vr[], size_t n,
-                          const fmi3Int32 v[], size_t m) fmi3Status
-    fmi3GetString(VALUES(fmi3String))
+TYPE_OF(UInt8)
+TYPE_OF(Int16) TYPE_OF(UInt16) TYPE_OF(UInt32) TYPE_OF(Int64) TYPE_OF(UInt64) TYPE_OF(Boolean)
+    NONE(SetInt32, fmi3Instance c, const fmi3ValueReference vr[], size_t n, const fmi3Int32 v[],
+         size_t m) fmi3Status fmi3GetString(VALUES(fmi3String))
 {
     for (size_t k = 0; k < count; k++) value[k] = ((Ball *)c)->name;
     return OK;
