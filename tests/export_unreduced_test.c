@@ -110,6 +110,62 @@ static void check_outputs(Flow *flow, const Exported *e, double t, const char *m
     free(out);
 }
 
+// Rates along one entry of the state or one input, h further
+static void rates_beside(const Exported *e, double t, size_t k, double h, double *dx)
+{
+    double *at = k < e->nx ? &e->x[k] : &e->u[k - e->nx];
+    const double kept = *at;
+    *at = kept + h;
+    e->rates(t, e->x, e->u, e->p, e->mode, dx, e->w);
+    *at = kept;
+}
+
+// How rates change with an entry, by four of them
+static void differences_beside(const Exported *e, double t, size_t k, double h, double *slope)
+{
+    static const double weight[] = {1, -8, 8, -1}, place[] = {-2, -1, 1, 2};
+    double *beside = room_for(e->nx);
+    for (size_t i = 0; i < e->nx; i++) slope[i] = 0;
+    for (int j = 0; j < 4; j++) {
+        rates_beside(e, t, k, place[j] * h, beside);
+        for (size_t i = 0; i < e->nx; i++) slope[i] += weight[j] * beside[i] / (12 * h);
+    }
+    free(beside);
+}
+
+static double worst_slope;
+static size_t slopes, kinks;
+
+// Slopes against differences, but where friction turns round within these
+static void check_slopes(const Exported *e, double t, const char *model)
+{
+    const size_t all = e->nx + e->nu;
+    double *wide = room_for(e->nx), *near = room_for(e->nx), most = 1;
+    e->jacobian(t, e->x, e->u, e->p, e->mode, e->J, e->w);
+    for (size_t k = 0; k < e->nj; k++) most = fmax(most, fabs(e->J[k]));
+    for (size_t k = 0; k < all; k++) {
+        const double value = k < e->nx ? e->x[k] : e->u[k - e->nx];
+        const double h = 1e-4 * fmax(1, fabs(value));
+        if (isnan(value)) continue;
+        differences_beside(e, t, k, h, wide);
+        differences_beside(e, t, k, h / 2, near);
+        for (size_t i = 0; i < e->nx; i++) {
+            const double off = fabs(e->J[i * all + k] - near[i]) / most;
+            slopes++;
+            if (fabs(wide[i] - near[i]) > 1e-6 * most) {
+                kinks++;
+                continue;
+            }
+            worst_slope = fmax(worst_slope, off);
+            if (!(off <= 1e-7))
+                failures++, print_message("%s: slope of %s' by %zu: %.12g, not %.12g (%g)\n", model,
+                                          e->x_name[i].name, k, e->J[i * all + k], near[i], most);
+        }
+    }
+    free(wide);
+    free(near);
+}
+
 // What contacts do, at random: open where they can be, holding, or slipping this way or that
 static void pick_modes(const tr_system *s, Exported *e, uint32_t *random)
 {
@@ -154,6 +210,7 @@ static void check_states(tr_plan *plan, const Flow *start, Exported *e, const ch
         if (position < 1e-9 && isfinite(velocity)) {
             check_rates(flow, e, t, model);
             check_outputs(flow, e, t, model);
+            check_slopes(e, t, model);
             compared++;
         }
         tr_flow_free(flow);
@@ -406,7 +463,10 @@ static void test_models(void **state)
     (void)state;
     for (int i = 0; i < name_count; i++) check_model(names[i]);
     for (int i = 0; i < name_count; i++) free(names[i]);
-    print_message("%d states, %g of rates, %g of outputs\n", compared, worst_rate, worst_output);
+    print_message("%d states, %g of rates, %g of outputs, %g of slopes\n", compared, worst_rate,
+                  worst_output, worst_slope);
+    print_message("%zu slopes, %zu where friction turns round\n", slopes, kinks);
+    assert_true(kinks < slopes / 50);
     assert_int_equal(failures, 0);
 }
 

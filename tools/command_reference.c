@@ -56,10 +56,9 @@ static const struct {
      "| fmu | followed | at samples | [FMUs](fmu.md) |\n"
      "| ptx, cuda | as at the start | none | [GPUs](gpu.md) |\n"
      "\n"
-     "In C, slopes of the unreduced form are differences. `NAME_step` is a step of "
-     "`simulate --method rk4`, and stops where formulas of t\n"
-     "jump, but not where formulas of the state switch (`abs(d(q))`), which a run looks "
-     "for; of the reduced form 2 says that other velocities should be\n"
+     "`NAME_step` is a step of `simulate --method rk4`, and stops where formulas of t jump, but "
+     "not where formulas of the\nstate switch (`abs(d(q))`), which a run looks for; of the reduced "
+     "form 2 says that other velocities should be\n"
      "independent. Functions and files are called as the model's file, or as `--name` "
      "says, with _ for all that is no letter or digit.\n"},
     {"simulate",

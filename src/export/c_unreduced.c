@@ -27,10 +27,9 @@ uint32_t tr_c_unreduced_room(const Printer *p)
                                 2 * code->phi_count * code->quaternion_count +
                                 code->quaternion_count * code->quaternion_count;
     const uint32_t margins = 3 * (tr_code_alarms(code->system) + contacts);
-    const uint32_t changes = code->options.is_fmu
-                                 ? state + x + code->u.count + 1 + code->p.count + 2 * m * m +
-                                       code->phi_count * (1 + code->projected_count)
-                                 : 0;
+    const uint32_t change = x + code->u.count + 1 + code->p.count;
+    const uint32_t changes =
+        state + 2 * change + x + 2 * m * m + code->phi_count * (1 + code->projected_count);
     return 2 * state + solving + search + m * n + projection + margins + 14 * x + code->u.count +
            changes + p->room;
 }
@@ -240,26 +239,42 @@ static void write_project(Printer *p)
     tr_c_fill_in(p, &p->body, tr_embedded_c_unreduced_project(), marks);
 }
 
+// How all changes: in an FMU as a function, else for the columns of the Jacobian
 static void write_tangent(Printer *p)
 {
+    static const char head[] =
+        "%s(double t, const double *x, const double *u, const double *p, const int *mode, const "
+        "double *change, double *d, double *w)";
+    static const char of_outputs[] =
+        "    for (int i = @NAME@_NX; i < @NAME@_NX + @NAME@_NY; i++) d[i] = 0;\n"
+        "    change_outputs(t, at.x, u, p, dz, at.s, d + @NAME@_NX, at.w);\n"
+        "    copy(dz, POSITIONS + SPEEDS, d + @NAME@_NX + @NAME@_NY);\n";
     static const char of_conditions[] =
         "    enum { CHANGED = ALL_CONDITIONS * (1 + PROJECTED) };\n"
         "    double *df = d + @NAME@_NX + @NAME@_NY + POSITIONS + SPEEDS, *all = at.w;\n"
         "    for (int i = 0; i < CHANGED; i++) all[i] = 0;\n"
         "    change_projection(t, at.x, u, p, dz, at.s, all, all + CHANGED);\n"
         "    pick_conditions(mode, all, df, df + ALL_CONDITIONS);\n";
-    Buffer conditions = {0};
-    if (p->code->phi_count) tr_c_fill_in(p, &conditions, text_of(of_conditions), NULL);
-    const Mark marks[] = {{"conditions", conditions.at ? conditions.at : ""}, {NULL, NULL}};
+    const bool is_fmu = p->code->options.is_fmu;
+    const bool has_conditions = is_fmu && p->code->phi_count;
+    char name[100], full[300];
+    Buffer besides = {0};
+    snprintf(name, sizeof name, is_fmu ? "void %s_tangent" : "static void go_along",
+             p->code->options.name);
+    snprintf(full, sizeof full, head, name);
+    if (is_fmu) tr_c_fill_in(p, &besides, text_of(of_outputs), NULL);
+    if (has_conditions) tr_c_fill_in(p, &besides, text_of(of_conditions), NULL);
+    const Mark marks[] = {{"head", full}, {"besides", besides.at ? besides.at : ""}, {NULL, NULL}};
     tr_c_function(p, PART_FOLLOW_CHANGE, "change_follow", "f", false, &p->code->x);
     tr_c_function(p, PART_ROWS_CHANGE, "change_rows", "T", false, NULL);
     tr_c_function(p, PART_TERMS_CHANGE, "change_terms", "T", false, NULL);
     tr_c_function(p, PART_RATES_CHANGE, "change_motion", "dx", false, &p->code->x);
-    tr_c_function(p, PART_OUTPUTS_CHANGE, "change_outputs", "y", false, &p->code->y);
-    if (p->code->phi_count)
+    if (is_fmu) tr_c_function(p, PART_OUTPUTS_CHANGE, "change_outputs", "y", false, &p->code->y);
+    if (has_conditions)
         tr_c_function(p, PART_PROJECTION_CHANGE, "change_projection", "f", false, NULL);
     tr_c_fill_in(p, &p->body, tr_embedded_c_unreduced_tangent(), marks);
-    tr_buffer_free(&conditions);
+    if (!is_fmu) tr_c_fill_in(p, &p->body, tr_embedded_c_columns(), NULL);
+    tr_buffer_free(&besides);
 }
 
 void tr_c_unreduced(Printer *p)
@@ -281,10 +296,7 @@ void tr_c_unreduced(Printer *p)
     if (has_contacts) tr_c_function(p, PART_MARGINS, "evaluate_margins", "f", false, NULL);
     tr_c_fill_in(p, &p->body, tr_embedded_c_unreduced(), NULL);
     write_project(p);
-    if (code->options.is_fmu)
-        write_tangent(p);
-    else
-        tr_c_fill_in(p, &p->body, tr_embedded_c_differences(), NULL);
+    write_tangent(p);
     if (has_contacts) tr_c_fill_in(p, &p->body, tr_embedded_c_contacts(), NULL);
     tr_c_fill_in(p, &p->body,
                  has_contacts ? tr_embedded_c_events() : tr_embedded_c_unreduced_step(), NULL);

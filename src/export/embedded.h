@@ -34,7 +34,7 @@
     X(c_raise, "export/c_raise.txt")                         \
     X(c_unreduced, "export/c_unreduced.txt")                 \
     X(c_unreduced_tangent, "export/c_unreduced_tangent.txt") \
-    X(c_differences, "export/c_differences.txt")             \
+    X(c_columns, "export/c_columns.txt")                     \
     X(c_all_phi, "export/c_all_phi.txt")                     \
     X(c_unreduced_project, "export/c_unreduced_project.txt") \
     X(c_unreduced_step, "export/c_unreduced_step.txt")       \

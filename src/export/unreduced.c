@@ -213,14 +213,15 @@ static System *open_system(const Export *code, tr_error *err)
     return s;
 }
 
-// How a part changes is another one, of FMUs.
+// How a part changes is another one; of some in FMUs alone
 static CodePart change_of(const Export *code, CodePart part)
 {
     static const CodePart of[CODE_PARTS] = {[PART_FOLLOW] = PART_FOLLOW_CHANGE,
                                             [PART_PROJECTION] = PART_PROJECTION_CHANGE,
                                             [PART_RATES] = PART_RATES_CHANGE,
                                             [PART_OUTPUTS] = PART_OUTPUTS_CHANGE};
-    return code->options.is_fmu && of[part] ? of[part] : CODE_PARTS;
+    const bool is_rate = part == PART_FOLLOW || part == PART_RATES;
+    return of[part] && (code->options.is_fmu || is_rate) ? of[part] : CODE_PARTS;
 }
 
 static void take_list(Export *code, CodePart part, const CodeChanges *open, Exprs *list,
@@ -323,7 +324,7 @@ static void take_driven(Export *code, const CodeChanges *open, tr_error *err)
     free(entry);
 }
 
-// All by all: differences do not know which slopes are zero
+// All by all: which are zero depends on modes
 static void take_dense_jacobian(Export *code)
 {
     const uint32_t n = code->x.count, all = n + code->u.count;
@@ -340,18 +341,17 @@ static void take_dense_jacobian(Export *code)
 
 void tr_code_unreduced(Export *code, const uint32_t *outputs, tr_error *err)
 {
-    const bool changes = code->options.is_fmu;
     System *s = open_system(code, err);
     CodeChanges open = {.system = s, .first = s ? s->input_count : 0};
     take_terms(code, err);
-    if (changes) take_term_changes(code, err);
-    if (s && !has_failed(err) && (!changes || tr_code_open_changes(code, s, &open, err))) {
+    take_term_changes(code, err);
+    if (s && !has_failed(err) && tr_code_open_changes(code, s, &open, err)) {
         take_motion(code, &open, err);
         take_outputs(code, &open, outputs, err);
         take_margins(code, &open, err);
         take_driven(code, &open, err);
         take_conditions(code, &open, err);
-        if (!changes) take_dense_jacobian(code);
+        if (!code->options.is_fmu) take_dense_jacobian(code);
     }
     tr_code_close_changes(&open);
     tr_system_free(s);
