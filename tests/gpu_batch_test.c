@@ -83,6 +83,7 @@ static bool step_there(void *self, GpuKernel *kernel, const GpuWork *w, uint64_t
 
 static const GpuMachine interpreter = {.words = "an interpreter of PTX",
                                        .least = 1,
+                                       .many = 1,
                                        .room = 20 << 10,
                                        .load = load,
                                        .unload = unload,
@@ -214,7 +215,7 @@ static void test_gpu(void **state)
         skip();
     }
     GpuMachine eager = *machine;
-    eager.least = 1;
+    eager.least = eager.many = 1;
     check_all(&eager);
 }
 

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_DEVICES = 16, STEPS = 256, WORTH_IT = 256, INPUT_PTX = 1 };
+enum { MOST_DEVICES = 16, STEPS = 256, WORTH_IT = 256, WORTH_A_KERNEL = 16384, INPUT_PTX = 1 };
 // As the driver counts them: of a device, and of a function
 enum { CAPABILITY_MAJOR = 75, CAPABILITY_MINOR = 76, SHARED_OF_BLOCK = 97, SHARED_OF_ALL = 81 };
 enum { MOST_SHARED = 8, PART_SHARED = 9, ALL_OF_IT = 100 };
@@ -399,6 +399,7 @@ const GpuMachine *tr_gpu_machine(tr_error *err)
             is = (GpuMachine){.self = &machine,
                               .words = machine.words,
                               .least = WORTH_IT,
+                              .many = WORTH_A_KERNEL,
                               .room = least_room(&machine),
                               .load = load,
                               .unload = unload,

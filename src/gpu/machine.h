@@ -28,6 +28,7 @@ typedef struct GpuMachine {
     void *self;
     const char *words; // what it is
     size_t least;      // columns that are worth the way
+    size_t many;       // and those that are worth a kernel of their own
     size_t room;       // bytes of memory that the threads of a block may share
     // PTX with an entry of that name whose blocks share so many bytes, on every device; NULL and
     // words where it cannot be

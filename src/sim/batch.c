@@ -603,7 +603,8 @@ static void drop_kernel(Batch *b, Group *g)
     g->kernel = NULL;
 }
 
-// What is not the same in these members is known no more, and the kernel that knew it goes.
+// What is not the same in these members is known no more, and the kernel that knew it goes. Few
+// know nothing: theirs is the kernel of all others.
 static bool know_inputs(Batch *b, Group *g, const size_t *members, size_t count)
 {
     const uint32_t inputs = g->lanes->inputs, from = g->lanes->at.inputs;
@@ -612,6 +613,7 @@ static bool know_inputs(Batch *b, Group *g, const size_t *members, size_t count)
         if (!g->known) return false;
         memcpy(g->known, b->members[members ? members[0] : 0].record + from,
                inputs * sizeof *g->known);
+        for (uint32_t i = 0; count < b->machine->many && i < inputs; i++) g->known[i] = (double)NAN;
     }
     bool differs = false;
     for (size_t k = 0; k < count; k++) {
