@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
 """The wheel in a virtual environment made from Debian's Python, without network, with and without
-isolation: what is in it, and that the tests pass with it, of which all are run where `all` is asked for.
+isolation: what is in it, and that the tests pass with it, of which all are run where `all` is asked for,
+with environments, models by code, steps for PyTorch and the policy that learns, too.
 
     tests/python_wheel_test.py TRUNDLE ROOT BUILD [all]
 """
@@ -73,8 +74,12 @@ class Wheel(unittest.TestCase):
             run(*pip, *what, cwd=self.there)
         where = run(self.python, "-c", "import trundle; print(trundle.__file__, trundle.__version__)", cwd=self.there)
         self.assertIn(f"{self.there}/env/lib", where)
-        which = [] if sys.argv[4:] == ["all"] else FEW
-        run(self.python, ROOT / "tests/python_test.py", TRUNDLE, ROOT, *which, cwd=self.there)
+        is_all = sys.argv[4:] == ["all"]
+        run(self.python, ROOT / "tests/python_test.py", TRUNDLE, ROOT, *([] if is_all else FEW), cwd=self.there)
+        for more in ("draft", "env", "stubs", "autograd") if is_all else ():
+            run(self.python, ROOT / f"tests/python_{more}_test.py", TRUNDLE, ROOT, cwd=self.there)
+        if is_all:
+            run(self.python, ROOT / "examples/balance.py", ROOT / "models/cart_pole.yaml", cwd=self.there)
         run(self.python, "-m", "pip", "uninstall", "-q", "-y", "trundle", cwd=self.there)
         self.assertEqual(list((self.there / "env").glob("lib/python3*/site-packages/*trundle*")), [])
 
