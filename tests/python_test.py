@@ -506,6 +506,38 @@ class Batches(unittest.TestCase):
         self.assertEqual([round(t, 3) for t in plain(b.t)], [0.052, 0.052, 0.013, 0.052, 0.013])
         self.assertEqual(plain(b["a"])[2], plain(b["a"])[4])
 
+    def test_threads(self):
+        """A batch, a function and a model that threads share: each call is whole, whatever others do meanwhile."""
+        m = trundle.parse(PENDULUM)
+        b, f, wrong = m.batch(130, step=0.01, threads=2), m.function("M"), []
+        start, want = b.save(), plain(f(l=2))
+        before = plain(b.read())
+        b.step(0.01)
+        later, after = b.save(), plain(b.read())
+        self.assertNotEqual(before, after)
+
+        def work(k):
+            try:
+                for i in range(40):
+                    (lambda: b.restore(start), lambda: b.restore(later[0]), lambda: b.reset())[(i + k) % 3]()
+                    wrong.extend([] if plain(b.read()) in (before, after) else ["a read in between"])
+                    wrong.extend(plain(f(l=2))[0] if plain(f(l=2)) != want else [])
+                    m.variant(set={"l": 0.3 + 0.01 * k}).open().step(0.1)
+            except Exception as error:
+                wrong.append(error)
+
+        was = sys.getswitchinterval()
+        sys.setswitchinterval(1e-5)
+        try:
+            threads = [threading.Thread(target=work, args=(k,)) for k in range(4)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+        finally:
+            sys.setswitchinterval(was)
+        self.assertEqual(wrong, [])
+
     def test_snapshots_refused(self):
         m = trundle.parse(PENDULUM)
         b = m.batch(3, step=0.01)
