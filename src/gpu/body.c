@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gpu/body.h"
 
+#include "base/arena.h"
+
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -86,28 +88,19 @@ static bool read_lines(Body *b, const Ptx *ptx)
 
 static void add_operand(Body *b, uint32_t number)
 {
-    if (b->operand_count == b->operand_capacity) {
-        const uint32_t capacity = 2 * b->operand_capacity + 4096;
-        uint32_t *more = realloc(b->operands, capacity * sizeof *more);
-        if (!more) {
-            b->failed = true;
-            return;
-        }
-        b->operands = more, b->operand_capacity = capacity;
+    if (!tr_grow((void **)&b->operands, &b->operand_capacity, b->operand_count + 1,
+                 sizeof *b->operands)) {
+        b->failed = true;
+        return;
     }
     b->operands[b->operand_count++] = number;
 }
 
 static Item *add_item(Body *b, uint32_t line, uint32_t end)
 {
-    if (b->item_count == b->item_capacity) {
-        const uint32_t capacity = 2 * b->item_capacity + 1024;
-        Item *more = realloc(b->items, capacity * sizeof *more);
-        if (!more) {
-            b->failed = true;
-            return NULL;
-        }
-        b->items = more, b->item_capacity = capacity;
+    if (!tr_grow((void **)&b->items, &b->item_capacity, b->item_count + 1, sizeof *b->items)) {
+        b->failed = true;
+        return NULL;
     }
     Item *item = &b->items[b->item_count++];
     *item = (Item){.line = line, .end = end};
@@ -163,10 +156,10 @@ static uint32_t joins_at(const Body *b, uint32_t fork)
 // Of numbers that a fork sets: on all ways from its beginning to a place
 typedef struct Ways {
     uint32_t number[MOST_INSIDE], count;
-    uint64_t here;                     // set for certain, a bit each
-    uint64_t at_label[MOST_INSIDE];    // where they go
-    uint32_t label[MOST_INSIDE], ways; //
-    uint64_t is_used;                  // before it is set for certain
+    uint64_t here;                  // set for certain, a bit each
+    uint64_t at_label[MOST_INSIDE]; // the same where a way goes to
+    uint32_t label[MOST_INSIDE], ways;
+    uint64_t is_used; // before it is set for certain
     bool is_reached, is_long;
 } Ways;
 
@@ -257,14 +250,9 @@ static void count_there(const Body *b, uint32_t from, uint32_t to, uint32_t *cou
 
 static bool begin_span(Body *b)
 {
-    if (b->span_count == b->span_capacity) {
-        const uint32_t capacity = 2 * b->span_capacity + 64;
-        Span *more = realloc(b->spans, capacity * sizeof *more);
-        if (!more) {
-            b->failed = true;
-            return false;
-        }
-        b->spans = more, b->span_capacity = capacity;
+    if (!tr_grow((void **)&b->spans, &b->span_capacity, b->span_count + 1, sizeof *b->spans)) {
+        b->failed = true;
+        return false;
     }
     b->spans[b->span_count++] = (Span){b->item_count, b->item_count, {NO_SPAN, NO_SPAN}, 0};
     return true;

@@ -4,6 +4,7 @@
 // What has no home stays in its register, through all spans that it lives in.
 #include "gpu/spill.h"
 
+#include "base/arena.h"
 #include "gpu/body.h"
 
 #include <stdio.h>
@@ -201,14 +202,9 @@ static void come(Plan *p, uint32_t r, uint32_t item)
 
 static void note_bring(Plan *p, uint32_t item, uint32_t r)
 {
-    if (p->bring_count == p->bring_capacity) {
-        const uint32_t capacity = 2 * p->bring_capacity + 1024;
-        Bring *more = realloc(p->brings, capacity * sizeof *more);
-        if (!more) {
-            p->failed = true;
-            return;
-        }
-        p->brings = more, p->bring_capacity = capacity;
+    if (!tr_grow((void **)&p->brings, &p->bring_capacity, p->bring_count + 1, sizeof *p->brings)) {
+        p->failed = true;
+        return;
     }
     p->brings[p->bring_count] = (Bring){item, r, p->first_bring[item]};
     p->first_bring[item] = ++p->bring_count;
@@ -298,14 +294,9 @@ static void plan_homes(Plan *p)
 
 static uint32_t new_home(Plan *p)
 {
-    if (p->home_count == p->home_capacity) {
-        const uint32_t capacity = 2 * p->home_capacity + 64;
-        Home *more = realloc(p->homes, capacity * sizeof *more);
-        if (!more) {
-            p->failed = true;
-            return 0;
-        }
-        p->homes = more, p->home_capacity = capacity;
+    if (!tr_grow((void **)&p->homes, &p->home_capacity, p->home_count + 1, sizeof *p->homes)) {
+        p->failed = true;
+        return 0;
     }
     Home *home = &p->homes[p->home_count];
     *home = (Home){.spans = calloc(p->body.span_count / 64 + 1, sizeof *home->spans)};
