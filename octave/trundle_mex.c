@@ -116,6 +116,19 @@ static void place(const Call *c, char *text, size_t size)
         snprintf(text, size, "%s: ", file);
 }
 
+// Options of the command line are names here: --hold is 'hold'.
+static void leave_dashes_out(char *text)
+{
+    char *to = text;
+    for (const char *from = text; *from; from++) {
+        const bool begins = from == text || from[-1] == ' ';
+        if (begins && from[0] == '-' && from[1] == '-' && from[2] >= 'a' && from[2] <= 'z')
+            from += 2;
+        *to++ = *from;
+    }
+    *to = 0;
+}
+
 static void raise_error(const Call *c)
 {
     static const char *const ids[] = {"", "failed", "usage", "invalid", "io", "memory"};
@@ -123,6 +136,7 @@ static void raise_error(const Call *c)
     place(c, where, sizeof where);
     snprintf(id, sizeof id, "trundle:%s", c->err.status <= TR_NO_MEMORY ? ids[c->err.status] : "");
     snprintf(text, sizeof text, "%s%s", where, c->err.text);
+    leave_dashes_out(text);
     mexErrMsgIdAndTxt(id, "%s", text);
 }
 

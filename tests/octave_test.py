@@ -290,6 +290,7 @@ calls = {
   @() m.settle('at', [1 2]), 'column for each';
   @() m.settle('at', 'x'), 'matrix';
   @() m.steady('hold', {'nothing=1'}), 'nothing';
+  @() m.steady('hold', {'nothing'}), ' hold ''nothing';
   @() m.fit('free', 'w'), 'recorded';
   @() m.fit('data', 'nothing.csv', 'free', 'w'), 'nothing.csv';
   @() m.equations('show', 'X'), 'X';
