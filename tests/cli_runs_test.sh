@@ -247,7 +247,7 @@ mount -o remount,ro small || exit 77
 "$trundle" sweep --merge whole.db -q -o small/b.db 2>not_merged; echo $? >>status
 "$trundle" plot small/a.db -y "final(a)" -q -o read.svg; echo $? >>status
 END
-larger=("${many[@]}" --record $((count / 40)))
+larger=(sweep swing.yaml "${vary[@]}" --samples 200 --end 10 "${keep[@]}" --record 5)
 if unshare -rm true 2>/dev/null; then
     run 0 "${larger[@]}" -q -o large.db
     what="a small file system"
