@@ -61,6 +61,8 @@ run 2 sweep swing.yaml --vary l=0.4,0.5 -o x.png
 err_has 'results go to a .db or .csv file'
 run 2 sweep swing.yaml
 err_has 'what is varied?'
+run 2 sweep swing.yaml "${vary[@]}" --samples 0
+err_is 'trundle: --samples takes how many there are in each cell, at least one'
 run 2 sweep swing.yaml --table runs.csv --vary m=1
 err_has '--table says what all runs have'
 printf 'l,a0\n0.4,\n' >holes.csv

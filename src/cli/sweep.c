@@ -64,6 +64,14 @@ static bool take_shard(const char *text, tr_sweep_options *o)
     return false;
 }
 
+static bool take_samples(const char *text, tr_sweep_options *o)
+{
+    if (!cli_limit("--samples", text, &o->samples)) return false;
+    if (!text || o->samples) return true;
+    cli_say("trundle: --samples takes how many there are in each cell, at least one\n");
+    return false;
+}
+
 static bool take_options(const Options *options, tr_sweep_options *o)
 {
     o->vary = options->vary.word, o->vary_count = options->vary.count;
@@ -74,7 +82,7 @@ static bool take_options(const Options *options, tr_sweep_options *o)
     o->holds = options->holds.word, o->hold_count = options->holds.count;
     o->most_steps = MOST_STEPS;
     o->shares = 1;
-    return take_shard(options->shard, o) && cli_limit("--samples", options->samples, &o->samples) &&
+    return take_shard(options->shard, o) && take_samples(options->samples, o) &&
            cli_limit("--seed", options->seed, &o->seed) &&
            cli_limit("--record", options->record, &o->record) &&
            cli_limit("--jobs", options->jobs, &o->jobs) &&
