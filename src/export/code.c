@@ -75,14 +75,17 @@ static void make_unique(CodeNames *names)
 void tr_code_name(Export *code, CodeNames *names, const char *prefix, const char *name,
                   const Port *port, uint32_t input)
 {
-    CodeName *at = realloc(names->at, (names->count + 1u) * sizeof *at);
+    char *id = tr_identifier_new(prefix, name);
+    CodeName *at = id ? realloc(names->at, (names->count + 1u) * sizeof *at) : NULL;
     if (!at) {
+        free(id);
         code->failed = true;
         return;
     }
     names->at = at;
     at += names->count++;
     *at = (CodeName){.name = name,
+                     .id = id,
                      .unit = port ? tr_port_unit(port) : "",
                      .doc = port ? port->doc : "",
                      .least = port ? port->min : -(double)INFINITY,
@@ -90,11 +93,7 @@ void tr_code_name(Export *code, CodeNames *names, const char *prefix, const char
                      .input = input,
                      .port = port};
     if (input != NO_INPUT) at->value = code->flow->inputs[input];
-    at->id = tr_identifier_new(prefix, name);
-    if (at->id)
-        make_unique(names);
-    else
-        code->failed = true;
+    make_unique(names);
 }
 
 static void add_input(Export *code, CodeNames *names, const char *prefix, uint32_t input)
@@ -533,7 +532,8 @@ static void take_projection(Export *code, tr_error *err)
 static void take_reduced(Export *code, const uint32_t *outputs, tr_error *err)
 {
     take_rates(code, err);
-    if (!code->options.is_single) { // bits are not those of a run, and room is short
+    if (code->failed || has_failed(err)) return; // the first stage is made of rates
+    if (!code->options.is_single) {              // bits are not those of a run, and room is short
         take_first(code, err);
         take_quality(code, err);
         take_jumps(code, err);

@@ -300,11 +300,11 @@ void tr_nodes_make(Nodes *n, const uint32_t *wanted, uint32_t wanted_count, cons
     uint32_t count = 0, *order = NULL;
     bool *is_there = malloc(flat->count + 1u);
     uint32_t *first = calloc((size_t)flat->count + wanted_count + 1, sizeof *first);
-    uint32_t *next = first + flat->count;
+    uint32_t *next = first ? first + flat->count : NULL;
     for (uint32_t i = 0; is_there && i < flat->count; i++)
         is_there[i] = n->value[i].kind != KIND_NONE;
     if (is_there && first) order = tr_order_make(flat, is_there, wanted, wanted_count, &count);
-    if (!order) tr_translate_fail(n->translation, "out of memory", text_of(""));
+    if (!order) tr_translate_no_memory(n->translation);
     for (uint32_t k = wanted_count; order && places && k-- > 0;)
         next[k] = first[wanted[k]], first[wanted[k]] = k + 1;
     if (order) make_in_order(n, order, count, wanted, places, first, next);

@@ -32,6 +32,12 @@ static const Word *here(const Translation *t)
     return t->at < t->words->count ? &t->words->at[t->at] : &end;
 }
 
+void tr_translate_no_memory(Translation *t)
+{
+    t->no_memory = true;
+    tr_translate_fail(t, "out of memory", text_of("")); // ends what goes on
+}
+
 static bool sees(const Translation *t, const char *text) { return tr_word_is(here(t), text); }
 
 static bool takes(Translation *t, const char *text)
@@ -52,7 +58,7 @@ uint32_t tr_translate_cells(Translation *t, Kind kind, uint32_t count)
 {
     const uint32_t first = t->cell_count;
     if (!tr_grow((void **)&t->cells, &t->cell_capacity, first + count + 1, sizeof *t->cells)) {
-        tr_translate_fail(t, "out of memory", (Text){"", 0});
+        tr_translate_no_memory(t);
         return 0;
     }
     for (uint32_t i = 0; i < count; i++) {
@@ -89,7 +95,7 @@ static void name_thing(Translation *t, Text name, Thing thing)
 {
     if (!tr_grow((void **)&t->variables, &t->variable_capacity, t->variable_count + 1,
                  sizeof *t->variables)) {
-        tr_translate_fail(t, "out of memory", name);
+        tr_translate_no_memory(t);
         return;
     }
     t->variables[t->variable_count++] = (Variable){name, thing};

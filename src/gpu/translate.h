@@ -55,6 +55,7 @@ struct Translation {
     } builtins[24];
     uint32_t builtin_count;
     uint32_t nested; // calls
+    bool no_memory;
     char failure[160];
 };
 
@@ -71,5 +72,6 @@ static inline Thing thing_array(uint32_t cell)
     return (Thing){.form = THING_ARRAY, .cell = cell};
 }
 void tr_translate_fail(Translation *t, const char *words, Text about);
+void tr_translate_no_memory(Translation *t);
 
 #endif

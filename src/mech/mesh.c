@@ -77,8 +77,9 @@ static void tell_missing(Tree *tree, Value file, const tr_error *why)
     else
         snprintf(words, sizeof words, " (%s)", why->text);
     const size_t length = strlen(list);
-    const bool has_room = length + strlen(words) + sizeof ", ..." <= sizeof list;
-    if (why->status && has_room) snprintf(list + length, sizeof list - length, "%s", words);
+    const size_t more = strlen(words);
+    const bool has_room = length + more + sizeof ", ..." <= sizeof list;
+    if (why->status && has_room) memcpy(list + length, words, more + 1);
     tree->system->missing = tr_tree_text(tree, text_of(list));
 }
 

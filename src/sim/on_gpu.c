@@ -185,7 +185,7 @@ static Thing call_program(Translation *t, void *owner, const Thing *a, uint32_t 
         memcpy(places, t->cells + a[2].cell, part->count * sizeof *places);
         tr_nodes_make(&k->nodes, part->out, part->count, places);
     } else
-        tr_translate_fail(t, "out of memory", text_of(""));
+        tr_translate_no_memory(t);
     free(places);
     tr_nodes_forget(&k->nodes);
     return (Thing){0};
@@ -197,7 +197,7 @@ static void prepare(Making *k)
     const Flat *flat = &k->flat;
     bool *moves = calloc(2 * (size_t)flat->count + 1, sizeof *moves), *used = moves + flat->count;
     uint32_t *wanted = calloc(flat->count + 1u, sizeof *wanted), count = 0;
-    if (!moves || !wanted) tr_translate_fail(&k->translation, "out of memory", text_of(""));
+    if (!moves || !wanted) tr_translate_no_memory(&k->translation);
     for (uint32_t i = 0; wanted && moves && i < flat->count; i++) {
         const FlatNode *node = &flat->nodes[i];
         moves[i] = node->code == FLAT_ARGUMENT && node->a != ARGUMENT_U;
@@ -393,7 +393,7 @@ bool tr_gpu_kernel(const Lanes *lanes, GpuTerms terms, Buffer *out, uint32_t *sh
         name_builtins(&k);
         write_module(&k, out, shared);
     }
-    const bool failed = !has_room || k.words.failed || out->failed;
+    const bool failed = !has_room || k.words.failed || out->failed || k.translation.no_memory;
     if (!failed && k.translation.failure[0])
         tr_fail(err, TR_FAILED, (Place){0}, "there is no kernel for a GPU: %s",
                 k.translation.failure);

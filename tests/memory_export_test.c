@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// Memory that runs out (failing.h) while code is exported: no language leaves a file behind.
+#include "failing.h"
+#include "models.h"
+
+#include <unistd.h>
+
+static const char folder[] = "memory_export";
+
+static const struct {
+    const char *language, *form;
+    bool single;
+} languages[] = {
+    {"c", "reduced", false}, {"c", "unreduced", false}, {"c", "reduced", true},
+    {"octave", NULL, false}, {"python", NULL, false},   {"sympy", NULL, false},
+    {"casadi", NULL, false}, {"fmu", NULL, false},      {"ptx", NULL, false},
+    {"cuda", NULL, false},
+};
+enum { LANGUAGES = sizeof languages / sizeof *languages };
+
+static tr_system *exported; // derived before memory runs out
+static size_t language;     // that is at hand
+
+// Files in the folder, which are removed
+static int take_away(void)
+{
+    int count = 0;
+    DIR *listing = opendir(folder);
+    for (const struct dirent *entry; listing && (entry = readdir(listing));)
+        count += unlinkat(dirfd(listing), entry->d_name, 0) == 0; // not . and ..
+    if (listing) closedir(listing);
+    rmdir(folder);
+    return count;
+}
+
+static bool export_job(tr_error *err)
+{
+    const bool is_archive = strcmp(languages[language].language, "fmu") == 0;
+    tr_export_options o = tr_export_defaults();
+    o.language = languages[language].language, o.form = languages[language].form;
+    o.single = languages[language].single, o.sources_only = 1, o.name = "board";
+    o.folder = is_archive ? "memory_export.fmu" : folder;
+    const bool good = tr_export(exported, &o, err);
+    const int files = is_archive ? unlink(o.folder) == 0 : take_away();
+    assert_true(good ? files > 0 : files == 0); // all or none
+    return good;
+}
+
+static void test_languages(void **state)
+{
+    (void)state;
+    exported = system_called("snakeboard", NULL);
+    assert_non_null(exported);
+    for (language = 0; language < LANGUAGES; language++) {
+        print_message("%s: ", languages[language].language);
+        sweep_some(export_job, MOST_CALLS == LONG_MAX ? LONG_MAX : SLOW_BUILD ? 40 : 150);
+    }
+    tr_system_free(exported);
+}
+
+int main(int count, char **arguments)
+{
+    wanted = count > 1 ? atol(arguments[1]) : 0;
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_languages)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
