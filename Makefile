@@ -8,7 +8,7 @@ THREADS := build/threads
 COVERAGE := build/coverage
 sources = $(shell git ls-files '*.c' '*.h')
 
-.PHONY: all python octave demo dist test test-kernels test-threads test-compilers check soak sanitized build-sanitized coverage docs pictures gallery papers fmt lint bench bench-gpu table clean golden
+.PHONY: all python octave demo dist test test-kernels test-threads test-compilers test-arm64 check soak sanitized build-sanitized coverage docs pictures gallery papers fmt lint bench bench-gpu table clean golden
 
 # What the page of reports is made from, where there is npm to fetch it; an archive brings the page.
 PAGE := web/node_modules/.package-lock.json
@@ -92,6 +92,12 @@ test-compilers:
 	$(MAKE) all
 	tools/compilers build
 
+# The library, its interpreter and exported C on AArch64, by a cross compiler and an emulator.
+test-arm64:
+	tools/setup check
+	$(MAKE) all
+	tools/arm64 build build/arm64
+
 # Which lines of src/ the tests execute; docs/coverage.md says why some are left.
 coverage:
 	tools/setup test
@@ -110,6 +116,7 @@ check: lint
 	$(MAKE) test-kernels
 	$(MAKE) test-threads
 	$(MAKE) test-compilers
+	$(MAKE) test-arm64
 
 # An hour on two processors: fuzzing, random mechanisms against multipliers, long runs. SOAK has
 # options of tools/soak.
