@@ -38,7 +38,7 @@ static bool export_job(tr_error *err)
     const bool is_archive = strcmp(languages[language].language, "fmu") == 0;
     tr_export_options o = tr_export_defaults();
     o.language = languages[language].language, o.form = languages[language].form;
-    o.single = languages[language].single, o.sources_only = 1, o.name = "board";
+    o.single = languages[language].single, o.sources_only = is_archive, o.name = "board";
     o.folder = is_archive ? "memory_export.fmu" : folder;
     const bool good = tr_export(exported, &o, err);
     const int files = is_archive ? unlink(o.folder) == 0 : take_away();
