@@ -343,6 +343,11 @@ void tr_translate_builtin(Translation *t, const char *name, Builtin *function, v
     t->builtins[t->builtin_count++].owner = owner;
 }
 
+bool tr_translation_open(Translation *t)
+{
+    return tr_grow((void **)&t->cells, &t->cell_capacity, 64, sizeof *t->cells);
+}
+
 void tr_translation_free(Translation *t)
 {
     free(t->cells);

@@ -62,6 +62,8 @@ struct Translation {
 void tr_translate_builtin(Translation *t, const char *name, Builtin *function, void *owner);
 // A call; what it gives.
 Thing tr_translate_call(Translation *t, const char *name, const Thing *arguments, uint32_t count);
+// False when memory runs out. When it does later, `cells` still has a few to look at.
+bool tr_translation_open(Translation *t);
 void tr_translation_free(Translation *t);
 
 static inline Thing thing_of(Value value) { return (Thing){.form = THING_VALUE, .value = value}; }

@@ -386,7 +386,8 @@ bool tr_gpu_kernel(const Lanes *lanes, GpuTerms terms, Buffer *out, uint32_t *sh
     if (has_failed(err) || !is_fit(lanes, err)) return false;
     Making k = {.lanes = lanes, .terms = terms};
     k.translation = (Translation){.words = &k.words, .ptx = &k.ptx, .lists = &k.lists};
-    const bool has_room = add_programs(&k) && tr_nodes_open(&k.nodes, &k.flat, &k.translation);
+    const bool has_room = tr_translation_open(&k.translation) && add_programs(&k) &&
+                          tr_nodes_open(&k.nodes, &k.flat, &k.translation);
     if (has_room) {
         read_words(&k);
         tr_nodes_tables(&k.nodes, &k.words);
