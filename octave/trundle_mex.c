@@ -539,11 +539,18 @@ static void row(Call *c)
 }
 
 // Bytes that were altered would be read as the run's: they are followed by their hash.
-static uint64_t hash_of(const uint8_t *bytes, size_t count)
+// FNV-1a, of words
+static uint64_t hash_of(const uint8_t *bytes, size_t size)
 {
-    uint64_t hash = 14695981039346656037u; // FNV-1a
-    for (size_t i = 0; i < count; i++) hash = (hash ^ bytes[i]) * 1099511628211u;
-    return hash;
+    const uint64_t prime = 1099511628211u;
+    uint64_t hash = 14695981039346656037u, word;
+    for (; size >= sizeof word; bytes += sizeof word, size -= sizeof word) {
+        memcpy(&word, bytes, sizeof word);
+        hash = (hash ^ word) * prime;
+    }
+    word = 0;
+    memcpy(&word, bytes, size);
+    return (hash ^ word) * prime;
 }
 
 uint8_t *snapshot_new(size_t size, mxArray **out)

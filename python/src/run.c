@@ -235,11 +235,19 @@ static PyObject *run_system(PyObject *self, void *nothing)
 
 // ---- snapshots -----------------------------------------------------------------------------
 
+// FNV-1a, of words: bytes take most of the time of a snapshot. Each step is one to one, so whatever
+// is altered within a word is seen.
 static uint64_t hash_of(const char *bytes, size_t size)
 {
-    uint64_t hash = 14695981039346656037u;
-    for (size_t i = 0; i < size; i++) hash = (hash ^ (unsigned char)bytes[i]) * 1099511628211u;
-    return hash;
+    const uint64_t prime = 1099511628211u;
+    uint64_t hash = 14695981039346656037u, word;
+    for (; size >= sizeof word; bytes += sizeof word, size -= sizeof word) {
+        memcpy(&word, bytes, sizeof word);
+        hash = (hash ^ word) * prime;
+    }
+    word = 0;
+    memcpy(&word, bytes, size);
+    return (hash ^ word) * prime;
 }
 
 void put_tail(const Pace *pace, char *bytes, size_t size)
