@@ -344,6 +344,19 @@ def check_file_names(folder):
     check(not list(folder.parent.glob("up*")) and not list(folder.glob("up*")), "files beside the folder")
 
 
+def check_module_names(folder):
+    """Models that are called like modules of Python do not hide these from their demos."""
+    inside = folder / "modules"
+    for name in ("random", "numpy", "sys", "os", "sympy", "importlib"):
+        for language in ("python", "sympy"):
+            run(trundle, "export", root / "models/double_pendulum.yaml", "--to", language, "--name", name, "-q", "-o", inside)
+        rows = trajectory(run(sys.executable, f"{name}_demo.py", 0.1, cwd=inside))
+        check(rows.shape == (101, 5), f"demo of a model called {name}")
+        if importlib.util.find_spec("sympy"):
+            check("M (2, 2)" in run(sys.executable, inside / f"{name}_sympy_demo.py", cwd=folder), f"equations of {name}")
+        shutil.rmtree(inside)
+
+
 REFUSED = ("a-b", '";system(', "é", "日本", "*/", "a b", "%s", "@name@", "")
 
 
@@ -496,6 +509,7 @@ with tempfile.TemporaryDirectory() as made:
     check_hostile(folder)
     check_file_names(folder)
     check_refused_names(folder)
+    check_module_names(folder)
     check_reproducible(folder)
     for model in (root / "models/bicycle.yaml", root / "models/tyre_on_bump.yaml", folder / "calm.yaml"):
         check_own_names(folder, model)
