@@ -139,6 +139,42 @@ static void is_the_same_in_chunks(void **state)
     unsetenv("FAKE_CUDA_MEMORY");
 }
 
+static size_t count_kernels(const char *home)
+{
+    char path[500];
+    size_t count = 0;
+    snprintf(path, sizeof path, "%s/trundle/gpu", home);
+    DIR *listing = opendir(path);
+    assert_non_null(listing);
+    for (const struct dirent *entry; (entry = readdir(listing));) count += entry->d_name[0] != '.';
+    closedir(listing);
+    return count;
+}
+
+// Runs that a thread has at once may share what varies: no kernel is made for that.
+static void makes_one_kernel_for_all_values(void **state)
+{
+    (void)state;
+    char home[] = "/tmp/trundle_gpu_XXXXXX", command[100];
+    assert_non_null(mkdtemp(home));
+    setenv("XDG_CACHE_HOME", home, 1);
+    for (int m0 = 80; m0 < 83; m0++) {
+        char mass[20];
+        tr_sweep_summary summary;
+        const char *const vary[] = {mass, bicycles.vary};
+        tr_sweep_options o = options_of(&bicycles);
+        snprintf(mass, sizeof mass, "m0=%d", m0);
+        o.vary = vary, o.vary_count = 2, o.end = 0.02, o.keep = "final(roll)";
+        Found f = sweep_on(&bicycles, &o, "gpu", &summary);
+        assert_true(summary.steps_on_gpu > 0);
+        free_found(&f);
+    }
+    assert_int_equal(count_kernels(home), 2); // of steps, and of rows
+    setenv("XDG_CACHE_HOME", ".", 1);
+    snprintf(command, sizeof command, "rm -r '%s'", home);
+    assert_int_equal(system(command), 0);
+}
+
 static bool stop_early(void *owner, size_t done, size_t failed, size_t all)
 {
     (void)owner, (void)failed, (void)all;
@@ -218,6 +254,7 @@ int main(void)
     const struct CMUnitTest tests[] = {cmocka_unit_test(has_the_bits_of_the_cpu),
                                        cmocka_unit_test(keeps_rows_of_some),
                                        cmocka_unit_test(is_the_same_in_chunks),
+                                       cmocka_unit_test(makes_one_kernel_for_all_values),
                                        cmocka_unit_test(goes_on_where_it_was_interrupted),
                                        cmocka_unit_test(goes_on_without),
                                        cmocka_unit_test(says_what_has_no_steps_there)};

@@ -66,6 +66,7 @@ struct tr_batch {
     const GpuMachine *machine; // NULL: it is the CPU's alone
     char on[520];              // words about that
     bool fails;                // that machine
+    Settings varied;           // inputs that are never known to a kernel, without values
     const GpuRows *rows;       // that are taken on the way, NULL: none are
     RowsOfRun *rows_of;        // by member
     double *block;             // room for records on their way, of so many numbers
@@ -603,6 +604,19 @@ static void drop_kernel(Batch *b, Group *g)
     g->kernel = NULL;
 }
 
+// What is varied, and what runs start with: that is never the same for long.
+static void forget_varied(const Batch *b, Group *g)
+{
+    const System *s = b->plan->system;
+    for (uint32_t i = 0; i < g->lanes->inputs && i < s->input_count; i++) {
+        const tr_kind kind = s->inputs[i].kind;
+        if (kind == TR_POSITION || kind == TR_VELOCITY || kind == TR_START)
+            g->known[i] = (double)NAN;
+    }
+    for (size_t i = 0; i < b->varied.count; i++)
+        if (b->varied.input[i] < g->lanes->inputs) g->known[b->varied.input[i]] = (double)NAN;
+}
+
 // What is not the same in these members is known no more, and the kernel that knew it goes. Few
 // know nothing: theirs is the kernel of all others.
 static bool know_inputs(Batch *b, Group *g, const size_t *members, size_t count)
@@ -613,6 +627,7 @@ static bool know_inputs(Batch *b, Group *g, const size_t *members, size_t count)
         if (!g->known) return false;
         memcpy(g->known, b->members[members ? members[0] : 0].record + from,
                inputs * sizeof *g->known);
+        forget_varied(b, g);
         for (uint32_t i = 0; count < b->machine->many && i < inputs; i++) g->known[i] = (double)NAN;
     }
     bool differs = false;
@@ -642,6 +657,11 @@ static GpuKernel *kernel_of(Batch *b, Group *g)
     g->has_no_kernel = !g->kernel;
     if (!g->kernel) stay_on_cpu(b, why.text);
     return g->kernel;
+}
+
+void tr_batch_vary(Batch *b, const uint32_t *inputs, size_t count)
+{
+    b->varied = (Settings){inputs, NULL, count};
 }
 
 void tr_batch_take_on_way(Batch *b, const GpuRows *rows, RowsOfRun *runs)

@@ -32,6 +32,10 @@ void tr_batch_rest(tr_batch *batch, size_t run);
 // cannot have one has failed from then on. False when memory runs out.
 bool tr_batch_rows(tr_batch *batch, double *const *rows, tr_error *err);
 
+// Inputs that will differ from run to run, as long as the batch lives: kernels do not take the
+// values that runs of one moment happen to share.
+void tr_batch_vary(tr_batch *batch, const uint32_t *inputs, size_t count);
+
 // Rows that a GPU takes on the way, for as long as the batch lives: what is to be made of them, and
 // what each run came to. A run that is sent to row `next` of its own may go on to later ones, which
 // is told there; one without numbers stays with its caller.

@@ -166,6 +166,7 @@ static bool make_room(Worker *w, tr_error *err)
 static bool plan_rows(Worker *w, tr_error *err)
 {
     const Sweep *s = w->sweep;
+    if (w->batch) tr_batch_vary(w->batch, w->input, s->design.count);
     const RowEnergies at = {w->kinetic, w->potential, s->row_count - 3};
     if (w->batch && is_on_gpu(s) && tr_sweep_gpu_rows(s, at, &w->gpu_text, &w->gpu_rows, err))
         tr_batch_take_on_way(w->batch, &w->gpu_rows, w->of_run);
