@@ -169,17 +169,38 @@ static bool run(char *const *words, const char *log, tr_error *err)
     return false;
 }
 
+// "cc", or what CC says: a program and perhaps options, which win where they come last.
+static const char *add_compiler(Words *words)
+{
+    const char *given = getenv("CC");
+    if (!given || !given[strspn(given, " ")]) given = "cc";
+    given += strspn(given, " ");
+    const size_t length = strcspn(given, " ");
+    add(words, "%.*s", (int)length, given);
+    return given + length;
+}
+
+static void add_options(Words *words, const char *options)
+{
+    for (options += strspn(options, " "); *options; options += strspn(options, " ")) {
+        const size_t length = strcspn(options, " ");
+        add(words, "%.*s", (int)length, options);
+        options += length;
+    }
+}
+
 bool tr_fmu_build(const Fmu *fmu, const Interface *interface, Unpacked *in, tr_error *err)
 {
     Words words = {0};
-    const char *folder = in->folder.path, *given = getenv("CC");
-    add(&words, "%s", given && given[0] ? given : "cc");
+    const char *folder = in->folder.path, *options = add_compiler(&words);
     add(&words, "-shared"), add(&words, "-fPIC"), add(&words, "-O2"),
         add(&words, "-ffp-contract=off");
+    add_options(&words, options);
     add(&words, "-DFMI%d_OVERRIDE_FUNCTION_PREFIX", fmu->description.version);
-    add(&words, "-I%s/sources", folder);
+    add(&words, "-I%s/sources", folder), add(&words, "-I%s/standard", folder);
     bool good = fmu->description.version == 2 ? add_listed(fmu, interface, folder, &words, err)
                                               : add_described(fmu, interface, folder, &words, err);
+    good = good && tr_fmu_write_headers(&in->folder, fmu->description.version, err);
     const int log = good ? tr_temporary_make(&in->folder, "log", false) : -1;
     const int library = good ? tr_temporary_make(&in->folder, "built.so", false) : -1;
     if (log >= 0) close(log);

@@ -45,5 +45,7 @@ bool tr_fmu_unpack(const Fmu *fmu, const Interface *interface, bool build, Unpac
 void tr_unpacked_remove(Unpacked *unpacked);
 // Compiles the sources that are in the folder already into its binary. (build.c)
 bool tr_fmu_build(const Fmu *fmu, const Interface *interface, Unpacked *in, tr_error *err);
+// fmi2Functions.h, fmi3Functions.h and those beside them, in a folder `standard`
+bool tr_fmu_write_headers(TemporaryFolder *folder, int version, tr_error *err);
 
 #endif
