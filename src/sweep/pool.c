@@ -9,8 +9,9 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { MOST_THREADS = 1024, AHEAD = 4 }; // blocks for each thread that nobody has written yet
-enum { SECOND = 1000000000 };            // [ns]
+// Blocks for each thread that nobody has written yet, besides those of a hand
+enum { MOST_THREADS = 1024, AHEAD = 3 };
+enum { SECOND = 1000000000 }; // [ns]
 
 typedef struct Pool {
     Sweep *sweep;
@@ -33,7 +34,8 @@ static Block *take_block(Pool *p, bool waits, tr_error *err)
     Dealt dealt = DEALT_NOTHING_YET;
     pthread_mutex_lock(&p->lock);
     while (b && dealt == DEALT_NOTHING_YET && !p->sweep->stops) {
-        if (p->waiting <= AHEAD * p->threads) dealt = p->dealer->deal(p->dealer->owner, &deal);
+        if (p->waiting <= (AHEAD + p->sweep->hand) * p->threads)
+            dealt = p->dealer->deal(p->dealer->owner, &deal);
         if (dealt == DEALT_NOTHING_YET && !waits) break;
         if (dealt == DEALT_NOTHING_YET) pthread_cond_wait(&p->has_room, &p->lock);
     }

@@ -137,13 +137,17 @@ static bool choose_task(Sweep *s, tr_error *err)
     return false;
 }
 
-// Large enough to be worth the way to a GPU, and small enough that all have something to do
+static uint64_t least(uint64_t a, uint64_t b) { return a < b ? a : b; }
+
+// Large enough to be worth the way to a GPU, and small enough that all have something to do; of
+// what is many, several times, so that some are there while others start runs.
 static void share_out(Sweep *s)
 {
-    enum { LEAST = 64 };
+    enum { FEW = 64, MANY = 256, TIMES = 4 };
     const size_t threads = tr_pool_threads(s, s->options->jobs);
     const uint64_t each = threads ? (s->block_count + threads - 1) / threads : 1;
-    if (s->hand > LEAST && each < s->hand) s->hand = each > LEAST ? (uint32_t)each : LEAST;
+    const uint64_t wanted = each / TIMES > MANY ? each / TIMES : least(each, MANY);
+    s->hand = (uint32_t)least(s->hand, wanted > FEW ? wanted : FEW);
     if (s->block_count < s->hand) s->hand = (uint32_t)s->block_count;
 }
 
