@@ -83,8 +83,8 @@ test-threads:
 	tools/setup test
 	$(CONFIGURE) -B $(THREADS) -DCMAKE_C_COMPILER=$(CLANG) -DTR_THREAD_SANITIZE=ON \
 	    -DTR_PAGE=$$(test ! -f build/page.html || echo $(CURDIR)/build/page.html)
-	cmake --build $(THREADS) -j$(JOBS) --target stepping_test program_test threads variants
-	ctest --test-dir $(THREADS) --output-on-failure -R '^(stepping_test|program_test|example_threads|example_variants)$$'
+	cmake --build $(THREADS) -j$(JOBS) --target stepping_test program_test sweep_task_test threads variants
+	ctest --test-dir $(THREADS) --output-on-failure -R '^(stepping_test|program_test|sweep_task_test|example_threads|example_variants)$$'
 
 # All C with gcc 11 and 12, clang 13 and 14; any warning is an error.
 test-compilers:
