@@ -15,6 +15,7 @@ enum { MOST_DEVICES = 16, STEPS = 256, WORTH_IT = 256, WORTH_A_KERNEL = 16384, I
 // As the driver counts them: of a device, and of a function
 enum { CAPABILITY_MAJOR = 75, CAPABILITY_MINOR = 76, SHARED_OF_BLOCK = 97, SHARED_OF_ALL = 81 };
 enum { MOST_SHARED = 8, PART_SHARED = 9, ALL_OF_IT = 100 };
+enum { IN_A_ROW = 8 }; // launches of both kernels, before somebody looks what became of them
 enum { BLOCKS_AT_ONCE = 2, KEPT_BY_DRIVER = 1024 }; // of a block's memory
 
 typedef struct Device {
@@ -215,17 +216,13 @@ static bool has_more(const Machine *m, int device, const GpuWork *w, const Share
     return true;
 }
 
-// Once on each device, and whether any thread has more to do then
 static bool launch_all(const Machine *m, const GpuKernel *k, const GpuWork *w, const Share *shares,
-                       double *fates, bool *more, tr_error *err)
+                       tr_error *err)
 {
-    *more = false;
     for (int i = 0; i < m->count; i++)
         if (shares[i].count && !launch(m, k, i, w, &shares[i], row_of(&shares[i], w->state),
                                        row_of(&shares[i], w->inputs), STEPS, err))
             return false;
-    for (int i = 0; i < m->count; i++)
-        if (shares[i].count && !has_more(m, i, w, &shares[i], fates, more, err)) return false;
     return true;
 }
 
@@ -236,9 +233,13 @@ static bool run_chunks(const Machine *m, GpuKernel *k, const GpuWork *w, const S
     for (int i = 0; i < m->count; i++)
         if (shares[i].count && !(enter(m, i, err) && bring(m, w, &shares[i], err))) return false;
     for (bool more = true; more;) {
-        if (!launch_all(m, k, w, shares, fates, &more, err)) return false;
-        if (!more && w->after && !launch_all(m, w->after, w, shares, fates, &more, err))
-            return false;
+        more = false;
+        for (int n = 0; n < (w->after ? IN_A_ROW : 1); n++)
+            if (!launch_all(m, k, w, shares, err) ||
+                (w->after && !launch_all(m, w->after, w, shares, err)))
+                return false;
+        for (int i = 0; i < m->count; i++)
+            if (shares[i].count && !has_more(m, i, w, &shares[i], fates, &more, err)) return false;
         if (more && w->goes_on && !w->goes_on(w->owner)) break;
     }
     for (int i = 0; i < m->count; i++)

@@ -19,7 +19,7 @@ typedef struct GpuWork {
     size_t states;              // numbers of a state
     size_t state, inputs, fate; // rows; the latter is 0 as long as a thread has more to do
     double step;
-    GpuKernel *after;             // launched where no thread has more to do, which it may give them
+    GpuKernel *after;             // launched behind it, to give more to threads that have arrived
     bool (*goes_on)(void *owner); // asked now and then; may be NULL
     void *owner;
 } GpuWork;
