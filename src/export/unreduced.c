@@ -231,7 +231,7 @@ static void take_list(Export *code, CodePart part, const CodeChanges *open, Expr
     tr_code_rows(code, part, open, list, err);
     if (change < CODE_PARTS) {
         tr_code_changes(code, change, open, list, err);
-        leave_out_zeros(code, change);
+        if (part != PART_FOLLOW) leave_out_zeros(code, change); // that one is written over x
     }
     tr_exprs_free(list);
 }
