@@ -299,7 +299,7 @@ static void test_refusals(void **state)
     how.outputs = NULL, how.form = "short";
     check_refused(&how, "there is no form 'short': it is auto, reduced or unreduced");
     how.form = "auto", how.language = "python", how.single = true;
-    check_refused(&how, "only C and CUDA have numbers of single precision");
+    check_refused(&how, "only C, CUDA and PTX have numbers of single precision");
     how.language = "c", how.single = false, how.step = 0.01;
     check_refused(&how, "--fmi, --kind, --step and --sources-only are of FMUs, and 'c' is none");
     how.step = 0, how.folder = in_folder("m.c");

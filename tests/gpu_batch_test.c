@@ -279,6 +279,42 @@ static void test_states(void **state)
     part(&p);
 }
 
+// With what runs alone make in between: charts that change. Nearly the numbers of the CPU
+static void test_single(void **state)
+{
+    (void)state;
+    enum { RUNS = 3 };
+    static const char *const models[] = {"four_bar", "bicycle"};
+    for (size_t m = 0; m < 2; m++) {
+        tr_error err = {0};
+        tr_system *system = system_called(models[m], NULL);
+        tr_plan *plan = tr_plan_new(system, &err);
+        tr_run_options o = tr_run_defaults(plan);
+        o.method = "rk4", o.step = 1e-3, o.single = true, o.on = "gpu";
+        tr_batch *single = tr_batch_new(plan, RUNS, &o, &err);
+        o.single = false, o.on = NULL;
+        tr_batch *batch = tr_batch_new(plan, RUNS, &o, &err);
+        insist(&err);
+        tr_batch_use(single, &interpreter);
+        tr_batch_advance(single, 0.5, &err);
+        tr_batch_advance(batch, 0.5, &err);
+        insist(&err);
+        double off = 0, largest = 1;
+        const double *a = tr_batch_row(batch, RUNS - 1), *b = tr_batch_row(single, RUNS - 1);
+        for (size_t k = 0; k < tr_plan_column_count(plan); k++) {
+            if (isfinite(a[k])) largest = fmax(largest, fabs(a[k]));
+            if (isfinite(a[k])) off = fmax(off, fabs(a[k] - b[k]));
+        }
+        printf("%s in single precision: %.2g off\n", models[m], off / largest);
+        assert_true(off > 0 && off / largest < 1e-4);
+        assert_true(a[0] == b[0]); // the time
+        tr_batch_free(batch);
+        tr_batch_free(single);
+        tr_plan_free(plan);
+        tr_system_free(system);
+    }
+}
+
 static void test_options(void **state)
 {
     (void)state;
@@ -298,6 +334,13 @@ static void test_options(void **state)
     o.on = "tpu";
     assert_null(tr_batch_new(plan, 2, &o, &err));
     assert_string_equal(err.text, "runs are made on 'cpu' or 'gpu', not on 'tpu'");
+    err = (tr_error){0};
+    o.on = NULL, o.single = true;
+    assert_null(tr_batch_new(plan, 2, &o, &err));
+    assert_string_equal(err.text, "only GPUs make steps in single precision");
+    err = (tr_error){0};
+    assert_null(tr_run_new(plan, &o, &err));
+    assert_int_equal(err.status, TR_USAGE);
     tr_plan_free(plan);
     tr_system_free(system);
 }
@@ -305,7 +348,8 @@ static void test_options(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_batches), cmocka_unit_test(test_gpu), cmocka_unit_test(test_failure),
-        cmocka_unit_test(test_states), cmocka_unit_test(test_options)};
+        cmocka_unit_test(test_batches), cmocka_unit_test(test_gpu),
+        cmocka_unit_test(test_failure), cmocka_unit_test(test_states),
+        cmocka_unit_test(test_single),  cmocka_unit_test(test_options)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

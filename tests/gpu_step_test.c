@@ -144,6 +144,12 @@ static bool check_terms(const Ready *r, GpuTerms terms, const char *name, double
     assert_true(shared <= terms.room);
     if (is_there) {
         check_kernel(r->run, name, text.at, shared, r->lanes, step);
+        Buffer single = {0};
+        r->lanes->is_single = true;
+        if (!tr_gpu_kernel(r->lanes, terms, &single, &shared, &err))
+            fail_msg("%s: %s", name, err.text);
+        r->lanes->is_single = false;
+        tr_buffer_free(&single);
         if (assembles) assemble(name, &text);
     } else if (err.status)
         assert_string_equal(err.text,
@@ -182,13 +188,83 @@ static void test_models(void **state)
     assert_true(check_model("stiff_train", "rk4", 1e-3, false)); // far off: angles of 1e34
 }
 
-// Every operation is rounded to nearest, and none is flushed.
-static void test_rounding(void **state)
+// ---- in single precision --------------------------------------------------------------------
+
+enum { MANY = 1000 };
+
+// Steps as lanes make them, whatever happens
+static void many_in_lanes(Lanes *l, const double *from, double *to, double step)
+{
+    LaneFate fate[MOST_LANES];
+    tr_lane_enter(l, 0, from, 1e300);
+    for (int i = 0; i < MANY; i++)
+        if (!tr_lanes_step(l, step, fate)) fail_msg("a step is not plain");
+    tr_lane_leave(l, 0, to);
+}
+
+// How far the state is off, by its largest entry; as many steps must have been made.
+static double off_in_single(Ready *r, const char *name, double step)
+{
+    tr_error err = {0};
+    Buffer text = {0};
+    Lanes *l = r->lanes;
+    double *record = calloc(2 * (size_t)l->at.count + gpu_record(l) + 1, sizeof *record);
+    double *lanes = record + l->at.count, *block = lanes + l->at.count, off = 0, largest = 1;
+    tr_lanes_take(l, r->run, record);
+    many_in_lanes(l, record, lanes, step);
+    l->is_single = true;
+    uint32_t shared = 0;
+    assert_true(tr_gpu_kernel(l, (GpuTerms){0}, &text, &shared, &err));
+    assert_non_null(strstr(text.at, "fma.rn.f32"));
+    assemble(name, &text);
+    PtxModule *m = ptx_read(text.at);
+    tr_gpu_enter(l, record, 1e300, block, 1, 0);
+    const uint64_t base = (uint64_t)(uintptr_t)block;
+    m->parameters[0] = whole(base), m->parameters[1] = whole(base + 8 * (uint64_t)l->at.y);
+    m->parameters[2] = whole(base + 8 * (uint64_t)l->at.inputs);
+    m->parameters[3] = m->parameters[4] = whole(1), m->parameters[5] = whole(MANY);
+    m->parameters[6] = word(step);
+    ptx_launch(m, 1, 1);
+    assert_true(block[l->at.count + GPU_MADE] == MANY);
+    assert_true(block[AT_TIME] == lanes[AT_TIME]); // times stay double
+    for (uint32_t i = 0; i < l->known; i++) largest = fmax(largest, fabs(lanes[l->at.y + i]));
+    for (uint32_t i = 0; i < l->known; i++)
+        off = fmax(off, fabs(lanes[l->at.y + i] - block[l->at.y + i]));
+    printf("%s in single precision: %.2g off after %d steps, %zu doubles a step\n", name,
+           off / largest, MANY, m->issues / MANY);
+    ptx_free(m);
+    tr_buffer_free(&text);
+    free(record);
+    return off / largest;
+}
+
+static void test_single(void **state)
 {
     (void)state;
+    static const struct {
+        const char *model, *method;
+        double bound;
+    } tried[] = {{"snakeboard", "rk4", 2e-6},   {"bicycle", "rk4", 2e-6},
+                 {"rolling_disc", "lie", 1e-5}, {"cart_pole", "rk4", 5e-6},
+                 {"chain", "rk4", 2e-5},        {"segway", "rk4", 1e-5},
+                 {"sk8o_open", "rk4", 2e-4}}; // it falls, so what is off grows
+    for (size_t i = 0; i < sizeof tried / sizeof *tried; i++) {
+        Ready r = ready(tried[i].model, tried[i].method, 1e-3);
+        const double off = off_in_single(&r, tried[i].model, 1e-3);
+        assert_true(off > 0); // it is not double
+        assert_below(off, tried[i].bound);
+        put_away(&r);
+    }
+}
+
+// Every operation is rounded to nearest, and none is flushed.
+static void check_rounding(bool single)
+{
     Ready r = ready("bicycle", "rk4", 1e-3);
     tr_error err = {0};
     Buffer text = {0};
+    const char *rounds = single ? "rn.f32" : "rn.f64";
+    r.lanes->is_single = single;
     uint32_t shared = 0;
     assert_true(tr_gpu_kernel(r.lanes, (GpuTerms){0}, &text, &shared, &err));
     assert_null(strstr(text.at, ".ftz"));
@@ -200,12 +276,20 @@ static void test_rounding(void **state)
             const char *kind = at + strlen(names[i]);
             const bool whole = strncmp(kind, "u32", 3) == 0 || strncmp(kind, "u64", 3) == 0 ||
                                strncmp(kind, "lo.", 3) == 0 || strncmp(kind, "wide", 4) == 0;
-            if (!whole && strncmp(kind, "rn.f64", 6) != 0) fail_msg("%.40s", at);
-            seen += !whole;
+            const bool rounded = strncmp(kind, "rn.f64", 6) == 0 || strncmp(kind, rounds, 6) == 0;
+            if (!whole && !rounded) fail_msg("%.40s", at);
+            seen += strncmp(kind, rounds, 6) == 0;
         }
     assert_true(seen > 500);
     tr_buffer_free(&text);
     put_away(&r);
+}
+
+static void test_rounding(void **state)
+{
+    (void)state;
+    check_rounding(false);
+    check_rounding(true);
 }
 
 #ifdef TR_FULL
@@ -235,6 +319,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_models),
                                        cmocka_unit_test(test_rounding),
+                                       cmocka_unit_test(test_single),
 #ifdef TR_FULL
                                        cmocka_unit_test(test_every_model)
 #endif

@@ -7,10 +7,10 @@
 #include "test.h"
 
 // A kernel of one operation: its arguments are read from memory, and the result is written there.
-static char *kernel_of(unsigned code, int operands, const Table *table, int order)
+static char *kernel_of(unsigned code, int operands, const Table *table, int order, bool single)
 {
-    Words words = {0};
-    Ptx ptx = {0};
+    Words words = {.is_single = single};
+    Ptx ptx = {.is_single = single};
     Buffer lists = {0}, beside = {0}, all = {0};
     Translation t = {.words = &words, .ptx = &ptx, .lists = &lists};
     Flat flat = {0};
@@ -39,13 +39,13 @@ static char *kernel_of(unsigned code, int operands, const Table *table, int orde
     }
     tr_nodes_make(&nodes, &out, 1, NULL);
     if (t.failure[0]) fail_msg("%s", t.failure);
-    const Value y = tr_nodes_number(&nodes, out),
+    const Value y = tr_ptx_convert(&ptx, tr_nodes_number(&nodes, out), KIND_REAL),
                 to = tr_ptx_binary(&ptx, "+", at, tr_ptx_whole(KIND_U64, 24));
     tr_buffer_print(&ptx.text, "\tst.global.f64 [%%l%u], %%d%u;\n\tret;\n", to.number, y.number);
     tr_buffer_print(&all,
                     ".version 7.0\n.target sm_75\n.address_size 64\n%s%s.visible .entry "
                     "one(\n\t.param .u64 at)\n{\n",
-                    lists.at ? lists.at : "", beside.at);
+                    lists.at ? lists.at : "", beside.at ? beside.at : "");
     tr_ptx_registers(&ptx, &all);
     tr_buffer_print(&all, "%s}\n", ptx.text.at);
     tr_nodes_close(&nodes);
@@ -120,7 +120,7 @@ static void check_operation(unsigned code, const char *name, int operands)
 {
     Random r = {code + 1};
     double x[4];
-    char *text = kernel_of(code, operands, NULL, 0);
+    char *text = kernel_of(code, operands, NULL, 0, false);
     PtxModule *m = ptx_read(text);
     m->parameters[0].u = (uint64_t)(uintptr_t)x;
     for (int i = 0; i < TRIED; i++) {
@@ -152,7 +152,7 @@ static void check_table(const Table *table, int order, const char *name)
     Random r = {7};
     double x[4];
     const bool plane = table_is_plane(table);
-    char *text = kernel_of(plane ? OP_TABLE2 : OP_TABLE1, plane ? 2 : 1, table, order);
+    char *text = kernel_of(plane ? OP_TABLE2 : OP_TABLE1, plane ? 2 : 1, table, order, false);
     PtxModule *m = ptx_read(text);
     m->parameters[0].u = (uint64_t)(uintptr_t)x;
     for (int i = 0; i < 400; i++) {
@@ -192,9 +192,95 @@ static void test_tables(void **state)
     }
 }
 
+// ---- single precision -----------------------------------------------------------------------
+
+// Of the usual size, as a float has it
+static double small_argument(Random *r, int i)
+{
+    static const double exact[] = {0, 1, -1, 0.5, 2, 3, -2, (double)NAN, (double)INFINITY};
+    enum { EXACT = sizeof exact / sizeof *exact };
+    return i < EXACT ? exact[i] : (double)(float)random_between(r, -6, 6);
+}
+
+static void check_single(unsigned code, const char *name, int operands)
+{
+    Random r = {code + 1};
+    double x[4];
+    char *text = kernel_of(code, operands, NULL, 0, true);
+    PtxModule *m = ptx_read(text);
+    m->parameters[0].u = (uint64_t)(uintptr_t)x;
+    for (int i = 0; i < TRIED; i++) {
+        for (int k = 0; k < 3; k++)
+            x[k] = k ? small_argument(&r, (int)random_below(&r, TRIED)) : small_argument(&r, i);
+        ptx_launch(m, 1, 1);
+        const double right = expected(code, x);
+        const double size = 1 + (code == OP_TAN ? right * right : fabs(right));
+        const double bound = code == OP_RAISE ? 1e-5 : 1e-6;
+        if (!are_same(x[3], right) && !(fabs(x[3] - right) <= bound * size))
+            fail_msg("%s of %.9g, %.9g, %.9g is %.9g in single precision, not %.9g", name, x[0],
+                     x[1], x[2], x[3], right);
+    }
+    ptx_free(m);
+    free(text);
+}
+
+static void test_single(void **state)
+{
+    (void)state;
+    for (unsigned code = OP_ADD; code < OP_COUNT; code++)
+        if (code != OP_POW && tr_op[code].form != FORM_TABLE)
+            check_single(code, tr_op[code].name, tr_op[code].operands);
+    check_single(CODE_FMA, "a b + c", 3);
+    check_single(CODE_FMS, "a b - c", 3);
+    check_single(CODE_FNMA, "c - a b", 3);
+}
+
+static void check_single_table(const Table *table, const char *name)
+{
+    Random r = {7};
+    double x[4];
+    const bool plane = table_is_plane(table);
+    char *text =
+        kernel_of(plane ? OP_TABLE2 : OP_TABLE1, plane ? 2 : 1, table, table_order(0, 0), true);
+    PtxModule *m = ptx_read(text);
+    m->parameters[0].u = (uint64_t)(uintptr_t)x;
+    for (int i = 0; i < 400; i++) {
+        for (int k = 0; k < 2; k++) x[k] = (double)(float)random_between(&r, 0, 6);
+        ptx_launch(m, 1, 1);
+        const double right = tr_table_value(table, x[0], plane ? x[1] : 0, 0);
+        if (!(fabs(x[3] - right) <= 1e-5))
+            fail_msg("%s at %.9g, %.9g is %.9g in single precision, not %.9g", name, x[0], x[1],
+                     x[3], right);
+    }
+    ptx_free(m);
+    free(text);
+}
+
+static void test_single_tables(void **state)
+{
+    (void)state;
+    enum { NX = 9, NY = 7 };
+    Random r = {5};
+    double x[NX], y[NY], z[NX * NY];
+    tr_error err = {0};
+    for (int i = 0; i < NX; i++) x[i] = i;
+    for (int i = 0; i < NY; i++) y[i] = i;
+    for (int i = 0; i < NX * NY; i++) z[i] = any(&r);
+    for (int degree = 1; degree <= 3; degree += 2) {
+        Table *line = tr_table_through(x, NX, NULL, 1, z, degree, true, &err);
+        Table *plane = tr_table_through(x, NX, y, NY, z, degree, true, &err);
+        if (err.status) fail_msg("%s", err.text);
+        check_single_table(line, "a line");
+        check_single_table(plane, "a plane");
+        tr_table_free(line);
+        tr_table_free(plane);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_operations),
-                                       cmocka_unit_test(test_tables)};
+                                       cmocka_unit_test(test_tables), cmocka_unit_test(test_single),
+                                       cmocka_unit_test(test_single_tables)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

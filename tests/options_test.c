@@ -74,7 +74,7 @@ static void test_give(void **state)
     BEGINS_WITH_SIZE(type)
 IS_SOUND(tr_compile_options, evaluate);
 IS_SOUND(tr_derive_options, name_gravity);
-IS_SOUND(tr_run_options, on);
+IS_SOUND(tr_run_options, unused);
 IS_SOUND(tr_linearise_options, owner);
 IS_SOUND(tr_steady_options, unused);
 IS_SOUND(tr_simulate_options, unused);

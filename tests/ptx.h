@@ -210,8 +210,12 @@ static void ptx_function(PtxModule *m, char *line)
 static void ptx_list(PtxModule *m, char *line)
 {
     PtxList *list = &m->lists[m->list_count++];
-    const bool real = strstr(line, ".f64") != NULL;
-    char *name = strstr(line, real ? ".f64" : ".u32") + 5, *end = strchr(name, '[');
+    const bool real = strstr(line, ".f64") != NULL, single = strstr(line, ".f32") != NULL;
+    char *name = strstr(line, real     ? ".f64"
+                              : single ? ".f32"
+                                       : ".u32") +
+                 5,
+         *end = strchr(name, '[');
     *end = 0;
     strcpy(list->name, ptx_trim(name));
     const size_t count = strtoul(end + 1, NULL, 10);
@@ -221,6 +225,8 @@ static void ptx_list(PtxModule *m, char *line)
         while (*at == ' ' || *at == ',') at++;
         if (real)
             ((uint64_t *)(void *)list->bytes)[i] = strtoull(at + 2, &at, 16);
+        else if (single)
+            ((uint32_t *)(void *)list->bytes)[i] = (uint32_t)strtoul(at + 2, &at, 16);
         else
             ((uint32_t *)(void *)list->bytes)[i] = (uint32_t)strtoul(at, &at, 0);
     }
@@ -416,6 +422,7 @@ static void ptx_execute(PtxModule *m, PtxWord *r, int from)
         for (int i = 1; i < l->operands && i < 4 && l->operation != PTX_CALL; i++)
             x[i] = ptx_value(m, r, &l->o[i]);
         const double a = x[1].d, b = x[2].d, c = x[3].d;
+        const float fa = x[1].f, fb = x[2].f, fc = x[3].f;
         const uint32_t p = (uint32_t)x[1].u, q = (uint32_t)x[2].u, s = (uint32_t)x[3].u;
         const int32_t sp = (int32_t)p, sq = (int32_t)q;
         const uint64_t u = x[1].u, v = x[2].u, w = x[3].u;

@@ -429,6 +429,22 @@ class Batches(unittest.TestCase):
         self.assertEqual(plain(b.t), [0.5] * 30)
         self.assertEqual(b.failures, {})
 
+    def test_batch_on_gpu(self):
+        """Where there is a GPU, and where there is none: words, and the numbers of the CPU."""
+        m = trundle.parse(PENDULUM)
+        alone, there = m.batch(300, step=0.01), m.batch(300, step=0.01, on="gpu")
+        single = m.batch(300, step=0.01, on="gpu", single=True)
+        for b in alone, there, single:
+            b.step(0.5)
+        self.assertEqual((alone.on, there.threads), ("the CPU", 1))
+        self.assertTrue(there.on.startswith("the CPU: ") or "CPU" not in there.on, there.on)
+        self.assertEqual(list(alone["a"]), list(there["a"]))
+        self.assertLess(max(abs(x - y) for x, y in zip(alone["a"], single["a"])), 1e-5)
+        with self.assertRaisesRegex(trundle.UsageError, "only GPUs make steps in single precision"):
+            m.batch(2, single=True)
+        with self.assertRaisesRegex(trundle.UsageError, "on 'cpu' or 'gpu', not on 'tpu'"):
+            m.batch(2, on="tpu")
+
     def test_refusals(self):
         b = trundle.parse(PENDULUM).batch(3)
         for bad in (lambda: b.set("push", [1, 2]), lambda: b.reset([1]), lambda: b.read(["b"]),

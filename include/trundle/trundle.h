@@ -441,6 +441,8 @@ typedef struct tr_run_options {
     void (*say)(void *owner, const char *words);
     void *owner;
     const char *on; // of a batch: "gpu", or NULL for the CPU alone
+    bool single;    // there in single precision, without a promise on bits; the CPU stays as it is
+    bool unused[7]; // false: room for more
 } tr_run_options;
 void tr_run_fill(tr_run_options *options, size_t size, const tr_plan *plan);
 // What the model's case says.

@@ -112,7 +112,7 @@ static bool make_parts(BatchObject *self, size_t threads, PyObject *options)
         const size_t first = self->count * i / threads, next = self->count * (i + 1) / threads;
         self->parts[i] = (Part){.all = self, .first = first, .count = next - first};
     }
-    const bool good = take_options(options, run_fields, &o, &kept) && do_all(self, make_part, &o);
+    const bool good = take_options(options, batch_fields, &o, &kept) && do_all(self, make_part, &o);
     kept_free(&kept);
     return good;
 }
@@ -322,6 +322,13 @@ static PyObject *batch_times(PyObject *object, void *nothing)
     for (size_t i = 0; i < self->count; i++) t[i] = self->paces[i].t;
     lock_give(&self->lock);
     return out;
+}
+
+static PyObject *batch_on(PyObject *object, void *nothing)
+{
+    (void)nothing;
+    const char *on = tr_batch_on(((BatchObject *)object)->parts[0].batch);
+    return PyUnicode_DecodeUTF8(on, (Py_ssize_t)strlen(on), "replace");
 }
 
 // ---- asking --------------------------------------------------------------------------------
@@ -551,7 +558,9 @@ static PyMethodDef methods[] = {
     {"_restore", batch_restore, METH_VARARGS, "restore(snapshots, where)"},
     {"_failures", batch_failures, METH_NOARGS, "failures() -> dict of exceptions, by run"},
     {0}};
-static PyGetSetDef members[] = {{"_t", batch_times, NULL, "of each run [s]", NULL}, {0}};
+static PyGetSetDef members[] = {{"_t", batch_times, NULL, "of each run [s]", NULL},
+                                {"on", batch_on, NULL, "where steps are made, and why there", NULL},
+                                {0}};
 static PyType_Slot slots[] = {{Py_tp_getset, members},
                               {Py_tp_doc, "Batch(system, n, threads=1, options={})"},
                               {Py_tp_new, batch_new},

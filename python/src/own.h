@@ -162,6 +162,7 @@ bool add_sweep(PyObject *module);
 
 extern const Field derive_fields[]; // of tr_derive_options
 extern const Field run_fields[];    // of tr_run_options
+extern const Field batch_fields[];  // likewise, where there are many
 
 // Steps of equal length end at origin + count h, so that their ends are not rounded more and more.
 typedef struct Pace {

@@ -20,6 +20,11 @@ const Field run_fields[] = {{"method", TEXT, AT(method)}, {"step", NUMBER, AT(st
                             {"rtol", NUMBER, AT(rtol)},   {"atol", NUMBER, AT(atol)},
                             {"dense", FLAG, AT(dense)},   {"no_project", FLAG, AT(no_project)},
                             {"end", NUMBER, AT(end)},     {0}};
+const Field batch_fields[] = {{"method", TEXT, AT(method)}, {"step", NUMBER, AT(step)},
+                              {"rtol", NUMBER, AT(rtol)},   {"atol", NUMBER, AT(atol)},
+                              {"dense", FLAG, AT(dense)},   {"no_project", FLAG, AT(no_project)},
+                              {"end", NUMBER, AT(end)},     {"on", TEXT, AT(on)},
+                              {"single", FLAG, AT(single)}, {0}};
 #undef AT
 
 static PyObject *run_new(PyTypeObject *type, PyObject *args, PyObject *keywords)

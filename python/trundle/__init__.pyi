@@ -106,7 +106,8 @@ class LoadedModel:
     def open(self, *, method: str = ..., step: float = ..., rtol: float = ..., atol: float = ...,
              dense: bool = ..., no_project: bool = ...) -> Run: ...
     def batch(self, n: int, set: Mapping[str, float | Sequence[float] | Numbers] | None = ..., *,
-              threads: int | None = ..., method: str = ..., step: float = ...) -> Batch: ...
+              threads: int | None = ..., method: str = ..., step: float = ..., on: str = ...,
+              single: bool = ...) -> Batch: ...
     def sweep(self, vary: Mapping[str, str | float | Sequence[float] | Numbers] | Sequence[str] | str | None = ...,
               keep: Names | Mapping[str, str] = ..., *, table: Any = ..., samples: int | None = ...,
               seed: int | None = ..., stop: str | None = ..., record: int | None = ..., do: str = ...,
@@ -184,6 +185,7 @@ class Batch:
     model: LoadedModel
     options: dict[str, Any]
     threads: int
+    on: str
     u: Inputs
     @property
     def t(self) -> Numbers: ...

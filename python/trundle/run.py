@@ -71,13 +71,16 @@ class Batch(_trundle.Batch):
     Each run has the bits of a run of its own, and its snapshots: b.restore(s.save()) makes all of them
     go on from where a Run of the same method is. One that fails stays behind until it is reset, and
     has nan for numbers: b.failures says why, by run. A run that was reset begins at t = 0, wherever
-    the others are: b.t has the times. `threads`: None is as many as pay.
+    the others are: b.t has the times. `threads`: None is as many as pay. on="gpu": plain steps are made
+    on GPUs, with the same bits, or single=True in single precision; b.on tells where they are.
     """
 
     def __new__(cls, model, n, set=None, threads=None, options=None):
         n = operator.index(n)
         if not isinstance(set or {}, Mapping):
             raise TypeError("set: a dict of names and numbers was expected")
+        if threads is None and (options or {}).get("on") == "gpu":
+            threads = 1
         if threads is None:
             threads = max(1, min(len(os.sched_getaffinity(0)), n // 256))
         threads = min(operator.index(threads), max(n, 1))

@@ -17,7 +17,7 @@
     X(fmu_two, "export/fmu_two.txt")                         \
     X(fmu_three, "export/fmu_three.txt")                     \
     X(elementary, "expr/elementary.h")                       \
-    X(single, "export/single.txt")                           \
+    X(single, "expr/single.txt")                             \
     X(c_table, "export/c_table.txt")                         \
     X(c_project, "export/c_project.txt")                     \
     X(c_step, "export/c_step.txt")                           \

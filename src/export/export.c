@@ -94,7 +94,7 @@ static bool changes_charts(const System *s, tr_error *err)
 static void refuse_options(const tr_export_options *o, const Target *target, tr_error *err)
 {
     if (o->single && !target->has_single)
-        tr_fail(err, TR_USAGE, (Place){0}, "only C and CUDA have numbers of single precision");
+        tr_fail(err, TR_USAGE, (Place){0}, "only C, CUDA and PTX have numbers of single precision");
     if (!target->is_file && (o->kind || o->fmi || o->sources_only || o->step != 0))
         tr_fail(err, TR_USAGE, (Place){0},
                 "--fmi, --kind, --step and --sources-only are of FMUs, and '%s' is none",

@@ -28,6 +28,7 @@ static bool open_run(Printed *p, tr_error *err)
         tr_fail(err, TR_FAILED, (Place){0},
                 "there is no kernel for a GPU: something happens at the start already");
     p->lanes = has_failed(err) ? NULL : tr_lanes_new(p->run, err);
+    if (p->lanes) p->lanes->is_single = p->code->options.is_single;
     return p->lanes != NULL;
 }
 
@@ -84,6 +85,9 @@ static bool write_start(const Printed *p, Buffer *out, tr_error *err)
     return true;
 }
 
+static const char single[] = "//\n// It calculates in single precision, but for times. Numbers in "
+                             "memory are double as ever.\n";
+
 static bool write_header(const Printed *p, Buffer *out, tr_error *err)
 {
     const Lanes *l = p->lanes;
@@ -101,7 +105,7 @@ static bool write_header(const Printed *p, Buffer *out, tr_error *err)
         "fewer: its fate\n// is 0 when it made all, 1 when it has arrived, 2 when the next "
         "step is one that only the library\n// makes (a contact, a chart, an event, a "
         "failure): it stands before that step then.\n"
-        "#ifndef %s_PTX_H\n#define %s_PTX_H\n\nenum {\n"
+        "%s#ifndef %s_PTX_H\n#define %s_PTX_H\n\nenum {\n"
         "    %s_NUMBERS = %zu, // of a record\n"
         "    %s_STATE = %u, // where the state begins in a record\n"
         "    %s_STATES = %u,\n"
@@ -111,9 +115,9 @@ static bool write_header(const Printed *p, Buffer *out, tr_error *err)
         "    %s_FATE = %u,\n"
         "    %s_UNTIL = %u, // where a run goes\n"
         "};\n\n",
-        p->code->options.name, upper, upper, upper, gpu_record(l), upper, l->at.y, upper, l->size,
-        upper, l->at.inputs, upper, l->inputs, upper, AT_TIME, upper, l->at.count + GPU_FATE, upper,
-        l->at.count + GPU_UNTIL);
+        p->code->options.name, p->code->options.is_single ? single : "", upper, upper, upper,
+        gpu_record(l), upper, l->at.y, upper, l->size, upper, l->at.inputs, upper, l->inputs, upper,
+        AT_TIME, upper, l->at.count + GPU_FATE, upper, l->at.count + GPU_UNTIL);
     write_places(p, out);
     const bool good = write_start(p, out, err);
     tr_buffer_print(out, "\n#endif\n");

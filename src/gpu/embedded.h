@@ -6,6 +6,8 @@
 #include "base/text.h"
 
 Text tr_gpu_elementary(void);
+Text tr_gpu_single(void);
 Text tr_gpu_nodes(void);
+Text tr_gpu_nodes_single(void);
 
 #endif

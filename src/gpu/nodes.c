@@ -45,7 +45,8 @@ Value tr_nodes_number(Nodes *n, uint32_t node)
 {
     if (flat_is_number(n->flat, node)) return tr_ptx_number(flat_number_of(n->flat, node));
     assert(n->value[node].kind != KIND_NONE); // operands stand before their users
-    return tr_ptx_convert(n->translation->ptx, n->value[node], KIND_REAL);
+    return tr_ptx_convert(n->translation->ptx, n->value[node],
+                          ptx_number_kind(n->translation->ptx));
 }
 
 static Value truth_of(Nodes *n, uint32_t node)
@@ -69,7 +70,7 @@ static Value turn(Nodes *n, unsigned code, uint32_t argument, Value x)
 {
     Translation *t = n->translation;
     if (!n->angle[argument]) {
-        const uint32_t cells = tr_translate_cells(t, KIND_REAL, 3);
+        const uint32_t cells = tr_translate_cells(t, ptx_number_kind(t->ptx), 3);
         const Thing things[] = {thing_of(x), thing_array(cells)};
         tr_translate_call(t, "angle_of", things, 2);
         n->angle[argument] = cells;
@@ -153,8 +154,8 @@ static Value plane_table(Nodes *n, const FlatNode *node, const Table *table, Val
 {
     Translation *t = n->translation;
     Ptx *p = t->ptx;
-    const uint32_t Bx = tr_translate_cells(t, KIND_REAL, 4),
-                   By = tr_translate_cells(t, KIND_REAL, 4);
+    const uint32_t Bx = tr_translate_cells(t, ptx_number_kind(p), 4),
+                   By = tr_translate_cells(t, ptx_number_kind(p), 4);
     const uint32_t dx = table->axis[0].degree, dy = table->axis[1].degree;
     const bool cubic = dx == 3 && dy == 3 && table_order_along(node->n, 0) <= 3 &&
                        table_order_along(node->n, 1) <= 3;
@@ -199,7 +200,10 @@ static void define_numbers(Words *words, char *names, uint32_t table, const char
         words->failed = true;
         return;
     }
-    for (size_t i = 0; i < count; i++) values[i] = tr_ptx_number(numbers[i]);
+    for (size_t i = 0; i < count; i++) {
+        values[i] = tr_ptx_number(numbers[i]);
+        if (words->is_single) values[i].kind = KIND_SINGLE;
+    }
     snprintf(names, TABLE_NAME, "table%u_%s", table, what);
     tr_words_list(words, names, values, (uint32_t)count);
     free(values);
@@ -321,8 +325,9 @@ void tr_nodes_make(Nodes *n, const uint32_t *wanted, uint32_t wanted_count, cons
 
 void tr_nodes_words(Words *words)
 {
-    tr_words_add(words, tr_gpu_elementary());
+    tr_words_add(words, words->is_single ? tr_gpu_single() : tr_gpu_elementary());
     tr_words_add(words, tr_gpu_nodes());
+    if (words->is_single) tr_words_add(words, tr_gpu_nodes_single());
 }
 
 // A call gives one number, so there are three: the angle, its low part, the quadrant.
@@ -344,7 +349,7 @@ static Thing call_turn(Translation *t, void *owner, const Thing *a, uint32_t cou
 {
     (void)count;
     const char *name = owner;
-    const uint32_t cells = tr_translate_cells(t, KIND_REAL, 3);
+    const uint32_t cells = tr_translate_cells(t, ptx_number_kind(t->ptx), 3);
     const Thing things[] = {a[0], thing_array(cells)};
     const bool cosine = strcmp(name, "cosine") == 0;
     tr_translate_call(t, "angle_of", things, 2);
@@ -362,8 +367,9 @@ static void name_builtins(Translation *t)
 void tr_nodes_beside(Translation *t, Buffer *out)
 {
     Ptx apart = {0}, *kernel = t->ptx;
-    t->ptx = &apart;
     name_builtins(t);
+    if (kernel->is_single) return; // its angles are found where they are
+    t->ptx = &apart;
     const Value x = tr_ptx_register(&apart, KIND_REAL), part = tr_ptx_register(&apart, KIND_U32);
     const Thing argument = thing_of(x);
     const Thing angle = tr_translate_call(t, "el_reduce_huge", &argument, 1);

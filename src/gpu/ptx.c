@@ -6,8 +6,10 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char prefix[KINDS] = {
-    [KIND_TRUTH] = 'p', [KIND_INT] = 'r', [KIND_U32] = 'r', [KIND_U64] = 'l', [KIND_REAL] = 'd'};
+static const char prefix[KINDS] = {[KIND_TRUTH] = 'p', [KIND_INT] = 'r',    [KIND_U32] = 'r',
+                                   [KIND_U64] = 'l',   [KIND_SINGLE] = 'f', [KIND_REAL] = 'd'};
+
+static bool is_number(unsigned kind) { return kind >= KIND_SINGLE; }
 
 // ---- values --------------------------------------------------------------------------------
 
@@ -35,6 +37,11 @@ void tr_ptx_write(Buffer *out, Value v)
         uint64_t bits;
         memcpy(&bits, &v.x, sizeof bits);
         tr_buffer_print(out, "0d%016llX", (unsigned long long)bits);
+    } else if (v.kind == KIND_SINGLE) {
+        const float x = (float)v.x;
+        uint32_t bits;
+        memcpy(&bits, &x, sizeof bits);
+        tr_buffer_print(out, "0f%08X", bits);
     } else if (v.kind == KIND_INT)
         tr_buffer_print(out, "%lld", (long long)(int64_t)v.n);
     else
@@ -43,10 +50,23 @@ void tr_ptx_write(Buffer *out, Value v)
 
 // ---- instructions --------------------------------------------------------------------------
 
+// Names are those for doubles, but where both are converted into each other.
+static void write_name(Ptx *ptx, const char *name, bool is_single)
+{
+    tr_buffer_print(&ptx->text, "\t");
+    for (const char *at = name; *at; at++) {
+        const bool is_size = is_single && strncmp(at, "f64", 3) == 0;
+        tr_buffer_add(&ptx->text, is_size ? "f32" : at, is_size ? 3 : 1);
+        at += is_size ? 2 : 0;
+    }
+    tr_buffer_print(&ptx->text, " ");
+}
+
 static void write_instruction(Ptx *ptx, const char *name, Value result, const Value *operands,
                               int count)
 {
-    tr_buffer_print(&ptx->text, "\t%s ", name);
+    const bool is_single = result.kind == KIND_SINGLE || operands[0].kind == KIND_SINGLE;
+    write_name(ptx, name, is_single && !strstr(name, "f32"));
     tr_ptx_write(&ptx->text, result);
     for (int i = 0; i < count; i++) {
         tr_buffer_print(&ptx->text, ", ");
@@ -67,6 +87,7 @@ static const char *move_of(Kind kind)
     switch (kind) {
     case KIND_TRUTH: return "mov.pred";
     case KIND_U64: return "mov.b64";
+    case KIND_SINGLE:
     case KIND_REAL: return "mov.f64";
     default: return "mov.b32";
     }
@@ -96,16 +117,22 @@ Value tr_ptx_settle(Ptx *ptx, Value value)
 
 static Value convert_known(Value v, Kind kind)
 {
-    if (kind == KIND_REAL) {
-        const double x = v.kind == KIND_INT ? (double)(int64_t)v.n : (double)v.n;
-        return tr_ptx_number(x);
+    if (is_number(kind)) {
+        const double x = is_number(v.kind)    ? v.x
+                         : v.kind == KIND_INT ? (double)(int64_t)v.n
+                                              : (double)v.n;
+        return (Value){.kind = (uint8_t)kind, .is_known = true, .x = x};
     }
-    if (v.kind != KIND_REAL) return tr_ptx_whole(kind, v.n);
+    if (!is_number(v.kind)) return tr_ptx_whole(kind, v.n);
     return tr_ptx_whole(kind, (uint64_t)(int64_t)v.x);
 }
 
 static const char *conversion(Kind from, Kind to)
 {
+    if (from == KIND_SINGLE && to == KIND_REAL) return "cvt.f64.f32";
+    if (from == KIND_REAL && to == KIND_SINGLE) return "cvt.rn.f32.f64";
+    if (from == KIND_SINGLE) from = KIND_REAL;
+    if (to == KIND_SINGLE) to = KIND_REAL;
     static const char *const names[KINDS][KINDS] = {
         [KIND_INT] = {[KIND_U64] = "cvt.s64.s32", [KIND_REAL] = "cvt.rn.f64.s32"},
         [KIND_U32] = {[KIND_U64] = "cvt.u64.u32", [KIND_REAL] = "cvt.rn.f64.u32"},
@@ -124,9 +151,10 @@ Value tr_ptx_convert(Ptx *ptx, Value v, Kind kind)
     if (kind == KIND_TRUTH) return tr_ptx_truth(ptx, v);
     if (v.is_known) return convert_known(v, kind);
     if (v.kind == KIND_TRUTH) {
-        const bool real = kind == KIND_REAL;
-        return tr_ptx_choose(ptx, v, real ? tr_ptx_number(1) : tr_ptx_whole(kind, 1),
-                             real ? tr_ptx_number(0) : tr_ptx_whole(kind, 0));
+        const bool real = is_number(kind);
+        v = tr_ptx_choose(ptx, v, real ? tr_ptx_number(1) : tr_ptx_whole(kind, 1),
+                          real ? tr_ptx_number(0) : tr_ptx_whole(kind, 0));
+        return tr_ptx_convert(ptx, v, kind);
     }
     const char *name = conversion(v.kind, kind);
     if (name) return tr_ptx_make(ptx, kind, name, &v, 1);
@@ -138,7 +166,7 @@ Value tr_ptx_truth(Ptx *ptx, Value a)
 {
     if (a.kind == KIND_TRUTH) return a;
     return tr_ptx_binary(ptx, "!=", a,
-                         a.kind == KIND_REAL ? tr_ptx_number(0) : tr_ptx_whole(a.kind, 0));
+                         is_number(a.kind) ? tr_ptx_number(0) : tr_ptx_whole(a.kind, 0));
 }
 
 // ---- operators -----------------------------------------------------------------------------
@@ -177,8 +205,14 @@ static bool is_relation(const char *sign)
     return strcmp(sign, "<<") != 0 && strcmp(sign, ">>") != 0 && strchr("<>=!", sign[0]);
 }
 
-static Kind common_kind(Value a, Value b)
+static bool has_no_size(Value v) { return v.is_known && v.kind == KIND_REAL; }
+
+static Kind common_kind(const Ptx *ptx, Value a, Value b)
 {
+    if (has_no_size(a) != has_no_size(b)) {
+        const Value other = has_no_size(a) ? b : a;
+        return other.kind == KIND_REAL ? KIND_REAL : ptx_number_kind(ptx);
+    }
     const Kind kind = a.kind > b.kind ? a.kind : b.kind;
     return kind == KIND_TRUTH ? KIND_INT : kind;
 }
@@ -238,12 +272,12 @@ Value tr_ptx_binary(Ptx *ptx, const char *sign, Value a, Value b)
     const Operator *op = find_operator(sign);
     assert(op);
     const bool shifts = sign[0] == sign[1] && strchr("<>", sign[0]);
-    const Kind kind = shifts ? (a.kind == KIND_TRUTH ? KIND_INT : a.kind) : common_kind(a, b);
+    const Kind kind = shifts ? (a.kind == KIND_TRUTH ? KIND_INT : a.kind) : common_kind(ptx, a, b);
     Value both[] = {tr_ptx_convert(ptx, a, kind), tr_ptx_convert(ptx, b, shifts ? KIND_U32 : kind)};
     if (both[0].is_known && both[1].is_known)
-        return kind == KIND_REAL ? known_real(sign, both[0].x, both[1].x)
-                                 : known_whole(sign, kind, both[0].n, both[1].n);
-    const char *name = kind == KIND_REAL ? op->real : kind == KIND_U64 ? op->wide : op->narrow;
+        return is_number(kind) ? known_real(sign, both[0].x, both[1].x)
+                               : known_whole(sign, kind, both[0].n, both[1].n);
+    const char *name = is_number(kind) ? op->real : kind == KIND_U64 ? op->wide : op->narrow;
     assert(name);
     char with_sign[24];
     if (kind == KIND_INT && (is_relation(sign) || strcmp(sign, ">>") == 0)) {
@@ -263,9 +297,9 @@ Value tr_ptx_not(Ptx *ptx, Value a)
 
 Value tr_ptx_negative(Ptx *ptx, Value a)
 {
-    if (a.kind != KIND_REAL) return tr_ptx_binary(ptx, "-", tr_ptx_whole(a.kind, 0), a);
+    if (!is_number(a.kind)) return tr_ptx_binary(ptx, "-", tr_ptx_whole(a.kind, 0), a);
     if (a.is_known) return tr_ptx_number(-a.x);
-    return tr_ptx_make(ptx, KIND_REAL, "neg.f64", &a, 1);
+    return tr_ptx_make(ptx, a.kind, "neg.f64", &a, 1);
 }
 
 Value tr_ptx_choose(Ptx *ptx, Value which, Value a, Value b)
@@ -277,25 +311,35 @@ Value tr_ptx_choose(Ptx *ptx, Value which, Value a, Value b)
         const Value no = tr_ptx_binary(ptx, "&", tr_ptx_not(ptx, which), b);
         return tr_ptx_binary(ptx, "|", yes, no);
     }
-    const Kind kind = common_kind(a, b);
+    const bool has_size = !has_no_size(a) || !has_no_size(b);
+    const Kind kind = has_size ? common_kind(ptx, a, b) : ptx_number_kind(ptx);
     const Value all[] = {tr_ptx_convert(ptx, a, kind), tr_ptx_convert(ptx, b, kind), which};
-    const char *name = kind == KIND_REAL ? "selp.f64" : kind == KIND_U64 ? "selp.b64" : "selp.b32";
+    const char *name = is_number(kind) ? "selp.f64" : kind == KIND_U64 ? "selp.b64" : "selp.b32";
     return tr_ptx_make(ptx, kind, name, all, 3);
+}
+
+// As a number, of the size that it has; else of the usual one
+static Value as_number(Ptx *ptx, Value a)
+{
+    return is_number(a.kind) && !has_no_size(a) ? a : tr_ptx_convert(ptx, a, ptx_number_kind(ptx));
 }
 
 Value tr_ptx_fma(Ptx *ptx, Value a, Value b, Value c)
 {
-    const Value all[] = {tr_ptx_convert(ptx, a, KIND_REAL), tr_ptx_convert(ptx, b, KIND_REAL),
-                         tr_ptx_convert(ptx, c, KIND_REAL)};
+    Value all[] = {a, b, c};
+    Kind kind = ptx_number_kind(ptx);
+    for (int i = 0; i < 3; i++)
+        if (all[i].kind == KIND_REAL && !has_no_size(all[i])) kind = KIND_REAL;
+    for (int i = 0; i < 3; i++) all[i] = tr_ptx_convert(ptx, all[i], kind);
     if (all[0].is_known && all[1].is_known && all[2].is_known)
         return tr_ptx_number(fma(all[0].x, all[1].x, all[2].x));
-    return tr_ptx_make(ptx, KIND_REAL, "fma.rn.f64", all, 3);
+    return tr_ptx_make(ptx, kind, "fma.rn.f64", all, 3);
 }
 
 static Value of_one(Ptx *ptx, const char *name, Value a)
 {
-    a = tr_ptx_convert(ptx, a, KIND_REAL);
-    return tr_ptx_make(ptx, KIND_REAL, name, &a, 1);
+    a = as_number(ptx, a);
+    return tr_ptx_make(ptx, a.kind, name, &a, 1);
 }
 
 Value tr_ptx_root(Ptx *ptx, Value a) { return of_one(ptx, "sqrt.rn.f64", a); }
@@ -323,7 +367,11 @@ void tr_ptx_registers(const Ptx *ptx, Buffer *out)
     static const struct {
         Kind kind;
         const char *type;
-    } banks[] = {{KIND_TRUTH, "pred"}, {KIND_U32, "b32"}, {KIND_U64, "b64"}, {KIND_REAL, "f64"}};
+    } banks[] = {{KIND_TRUTH, "pred"},
+                 {KIND_U32, "b32"},
+                 {KIND_U64, "b64"},
+                 {KIND_SINGLE, "f32"},
+                 {KIND_REAL, "f64"}};
     for (size_t i = 0; i < sizeof banks / sizeof *banks; i++) {
         if (ptx->registers[banks[i].kind])
             tr_buffer_print(out, "\t.reg .%s %%%c<%u>;\n", banks[i].type, prefix[banks[i].kind],

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // PTX text as it is made: operations on virtual registers, of which there are as many as anybody
 // wants. Each operation of numbers rounds to nearest and is fused with no other, so it has the bits
-// that a CPU gives (T460). What is known while the text is made is no operation.
+// that a CPU gives (T460); in single precision it has others (T465). What is known while the text
+// is made is no operation.
 #ifndef TR_GPU_PTX_H
 #define TR_GPU_PTX_H
 
@@ -10,8 +11,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-// What a register holds
-typedef enum Kind { KIND_NONE, KIND_TRUTH, KIND_INT, KIND_U32, KIND_U64, KIND_REAL, KINDS } Kind;
+// What a register holds; the later one of two that meet is that of both
+typedef enum Kind {
+    KIND_NONE,
+    KIND_TRUTH,
+    KIND_INT,
+    KIND_U32,
+    KIND_U64,
+    KIND_SINGLE,
+    KIND_REAL,
+    KINDS
+} Kind;
 
 // A register, or what is known
 typedef struct Value {
@@ -27,8 +37,14 @@ typedef struct Ptx {
     Buffer text;
     uint32_t registers[KINDS]; // so far
     uint32_t labels;
+    bool is_single; // numbers are KIND_SINGLE where nothing says that they are not
 } Ptx;
+static inline Kind ptx_number_kind(const Ptx *ptx)
+{
+    return ptx->is_single ? KIND_SINGLE : KIND_REAL;
+}
 
+// Of KIND_REAL, or of the other kind where it meets that: what is known has no size.
 Value tr_ptx_number(double x);
 Value tr_ptx_whole(Kind kind, uint64_t n);
 Value tr_ptx_register(Ptx *ptx, Kind kind);

@@ -71,7 +71,7 @@ uint32_t tr_translate_cells(Translation *t, Kind kind, uint32_t count)
 
 static uint32_t cell_for(Translation *t, Value value)
 {
-    const uint32_t cell = tr_translate_cells(t, KIND_REAL, 0);
+    const uint32_t cell = tr_translate_cells(t, KIND_NONE, 0);
     value.is_fresh = false;
     t->cells[t->cell_count++] = value;
     return cell;
@@ -159,13 +159,18 @@ static Thing own_structure(Translation *t, Thing from)
 // Constants are few: 64 kB.
 static const char *space_of(const Definition *d) { return d->count > 512 ? "global" : "const"; }
 
+static const char *type_of(const Definition *d)
+{
+    const Kind kind = (Kind)d->list[0].kind;
+    return kind == KIND_REAL ? "f64" : kind == KIND_SINGLE ? "f32" : "u32";
+}
+
 // A list whose entries are not all known where they are used is in memory.
 static void print_list(Translation *t, Definition *d)
 {
     if (d->is_printed) return;
     d->is_printed = true;
-    const bool real = d->list[0].kind == KIND_REAL;
-    tr_buffer_print(t->lists, ".%s .align 8 .%s %.*s[%u] = {", space_of(d), real ? "f64" : "u32",
+    tr_buffer_print(t->lists, ".%s .align 8 .%s %.*s[%u] = {", space_of(d), type_of(d),
                     (int)d->name.length, d->name.at, d->count);
     for (uint32_t i = 0; i < d->count; i++) {
         tr_buffer_print(t->lists, "%s", i ? ", " : "");
@@ -177,17 +182,18 @@ static void print_list(Translation *t, Definition *d)
 static Value load_entry(Translation *t, Definition *d, Value index)
 {
     Ptx *p = t->ptx;
-    const bool real = d->list[0].kind == KIND_REAL;
+    const Kind kind = (Kind)d->list[0].kind;
     print_list(t, d);
     Value at = tr_ptx_register(p, KIND_U64), entry = tr_ptx_register(p, d->list[0].kind);
     tr_buffer_print(&p->text, "\tmov.u64 %%l%u, %.*s;\n", at.number, (int)d->name.length,
                     d->name.at);
-    const uint64_t size = real ? 8 : 4;
+    const uint64_t size = kind == KIND_REAL ? 8 : 4;
     const Value far =
         tr_ptx_binary(p, "*", tr_ptx_convert(p, index, KIND_U64), tr_ptx_whole(KIND_U64, size));
     at = tr_ptx_binary(p, "+", at, far);
-    tr_buffer_print(&p->text, "\tld.%s.%s %%%c%u, [%%l%u];\n", space_of(d), real ? "f64" : "u32",
-                    real ? 'd' : 'r', entry.number, at.number);
+    tr_buffer_print(&p->text, "\tld.%s.%s ", space_of(d), type_of(d));
+    tr_ptx_write(&p->text, entry);
+    tr_buffer_print(&p->text, ", [%%l%u];\n", at.number);
     return entry;
 }
 
@@ -227,13 +233,19 @@ static bool call_operation(Translation *t, const Word *name, const Thing *a, Thi
 #define X(i) value_of(t, a[i])
     if (tr_word_is(name, "fma"))
         v = tr_ptx_fma(p, X(0), X(1), X(2));
-    else if (tr_word_is(name, "sqrt"))
+    else if (tr_word_is(name, "sqrt") || tr_word_is(name, "sqrtf"))
         v = tr_ptx_root(p, X(0));
-    else if (tr_word_is(name, "fabs") || tr_word_is(name, "el_abs"))
+    else if (tr_word_is(name, "fabs") || tr_word_is(name, "fabsf") || tr_word_is(name, "el_abs"))
         v = X(0).is_known ? tr_ptx_number(fabs(X(0).x)) : tr_ptx_size(p, X(0));
-    else if (tr_word_is(name, "floor"))
+    else if (tr_word_is(name, "floor") || tr_word_is(name, "floorf"))
         v = tr_ptx_floor(p, X(0));
-    else if (tr_word_is(name, "el_bits")) {
+    else if (p->is_single && tr_word_is(name, "el_bits")) {
+        const Value x = tr_ptx_convert(p, X(0), KIND_SINGLE);
+        v = tr_ptx_make(p, KIND_U32, "mov.b32", &x, 1);
+    } else if (tr_word_is(name, "el_float")) {
+        const Value x = tr_ptx_convert(p, X(0), KIND_U32);
+        v = tr_ptx_make(p, KIND_SINGLE, "mov.b32", &x, 1);
+    } else if (tr_word_is(name, "el_bits")) {
         const Value x = X(0);
         if (x.is_known) {
             uint64_t bits;
@@ -279,8 +291,8 @@ static void take_arguments(Translation *t, const Definition *d, const Thing *arg
             if (tr_word_is(word, "[")) {
                 is_array = true;
                 i = tr_words_behind(t->words, i) - 1;
-            } else if (tr_word_type(word) != KIND_NONE)
-                kind = tr_word_type(word);
+            } else if (tr_word_type(t->words, word) != KIND_NONE)
+                kind = tr_word_type(t->words, word);
             else if (word->kind == WORD_NAME)
                 name = word->text;
         }
@@ -390,9 +402,11 @@ static Thing named(Translation *t)
     if (d && d->what == DEFINES_LIST)
         return (Thing){.form = THING_ARRAY, .definition = d, .offset = tr_ptx_whole(KIND_INT, 0)};
     if (tr_word_is(word, "NAN")) return thing_of(tr_ptx_number((double)NAN));
-    if (tr_word_is(word, "HUGE_VAL") || tr_word_is(word, "INFINITY"))
+    if (tr_word_is(word, "HUGE_VAL") || tr_word_is(word, "HUGE_VALF") ||
+        tr_word_is(word, "INFINITY"))
         return thing_of(tr_ptx_number((double)INFINITY));
-    if (tr_word_is(word, "DBL_MAX")) return thing_of(tr_ptx_number(DBL_MAX));
+    if (tr_word_is(word, "DBL_MAX"))
+        return thing_of(tr_ptx_number(t->ptx->is_single ? (double)FLT_MAX : DBL_MAX));
     if (tr_word_is(word, "true")) return thing_of(tr_ptx_whole(KIND_TRUTH, 1));
     if (tr_word_is(word, "false")) return thing_of(tr_ptx_whole(KIND_TRUTH, 0));
     tr_translate_fail(t, "there is no", word->text);
@@ -450,7 +464,7 @@ static Thing unary(Translation *t)
     if (t->failure[0]) return thing_of(tr_ptx_number(0));
     if (takes(t, "-")) return thing_of(tr_ptx_negative(p, value_of(t, unary(t))));
     if (takes(t, "!")) return thing_of(tr_ptx_not(p, value_of(t, unary(t))));
-    const Kind cast = sees(t, "(") ? tr_word_type(&t->words->at[t->at + 1]) : KIND_NONE;
+    const Kind cast = sees(t, "(") ? tr_word_type(t->words, &t->words->at[t->at + 1]) : KIND_NONE;
     if (cast == KIND_NONE || !tr_word_is(&t->words->at[t->at + 2], ")")) return atom(t);
     t->at += 3;
     return thing_of(tr_ptx_convert(p, value_of(t, unary(t)), cast));
@@ -623,7 +637,7 @@ static void declare(Translation *t, bool counts)
         expect(t, ";");
         return;
     }
-    const Kind kind = tr_word_type(here(t));
+    const Kind kind = tr_word_type(t->words, here(t));
     t->at++;
     do {
         const bool points = takes(t, "*");
@@ -671,6 +685,12 @@ static void set_or_call(Translation *t)
     } while (takes(t, ",") && !t->failure[0]);
 }
 
+// What is known has no size.
+static Kind kind_of(const Translation *t, Value value)
+{
+    return value.is_known && value.kind == KIND_REAL ? ptx_number_kind(t->ptx) : (Kind)value.kind;
+}
+
 static void give_back(Translation *t)
 {
     Frame *f = &t->frame;
@@ -682,7 +702,7 @@ static void give_back(Translation *t)
         return;
     }
     if (f->result.form == THING_NONE && thing.form == THING_VALUE)
-        f->result = place_at(t, tr_translate_cells(t, (Kind)thing.value.kind, 1));
+        f->result = place_at(t, tr_translate_cells(t, kind_of(t, thing.value), 1));
     else if (f->result.form == THING_NONE && thing.form == THING_STRUCTURE)
         tr_translate_fail(t, "a structure from within a condition", here(t)->text);
     if (thing.form == THING_VALUE) set_cell(t, f->result.cell, thing.value);
@@ -806,8 +826,8 @@ static void statement(Translation *t)
         expect(t, ";");
     } else if (takes(t, ";"))
         return;
-    else if (sees(t, "static") || sees(t, "const") || tr_word_type(here(t)) != KIND_NONE ||
-             structure_here(t))
+    else if (sees(t, "static") || sees(t, "const") ||
+             tr_word_type(t->words, here(t)) != KIND_NONE || structure_here(t))
         declare(t, false);
     else {
         set_or_call(t);

@@ -22,13 +22,16 @@ static bool same_text(Text a, Text b)
     return a.length == b.length && memcmp(a.at, b.at, a.length) == 0;
 }
 
-Kind tr_word_type(const Word *word)
+Kind tr_word_type(const Words *w, const Word *word)
 {
     static const struct {
         const char *name;
         Kind kind;
-    } types[] = {{"double", KIND_REAL},  {"int", KIND_INT},      {"bool", KIND_TRUTH},
-                 {"uint32_t", KIND_U32}, {"uint64_t", KIND_U64}, {"size_t", KIND_U64}};
+    } types[] = {{"instant", KIND_REAL}, {"float", KIND_SINGLE}, {"int", KIND_INT},
+                 {"bool", KIND_TRUTH},   {"uint32_t", KIND_U32}, {"uint64_t", KIND_U64},
+                 {"size_t", KIND_U64}};
+    if (word->kind == WORD_NAME && tr_word_is(word, "double"))
+        return w->is_single ? KIND_SINGLE : KIND_REAL;
     for (size_t i = 0; i < sizeof types / sizeof *types; i++)
         if (word->kind == WORD_NAME && tr_word_is(word, types[i].name)) return types[i].kind;
     return KIND_NONE;
@@ -217,7 +220,7 @@ static void read_fields(Words *w, Text name, uint32_t i)
 {
     Definition found = {.name = name};
     while (!tr_word_is(&w->at[i], "}")) {
-        const Kind kind = tr_word_type(&w->at[i++]);
+        const Kind kind = tr_word_type(w, &w->at[i++]);
         if (kind == KIND_NONE) return;
         do {
             if (w->at[i].kind != WORD_NAME || found.count == MOST_FIELDS) return;
@@ -235,7 +238,7 @@ static void read_fields(Words *w, Text name, uint32_t i)
 // static const double NAME[3] = {...}; or = 1.0; from the type on
 static void read_constant(Words *w, uint32_t i)
 {
-    const Kind kind = tr_word_type(&w->at[i]);
+    const Kind kind = tr_word_type(w, &w->at[i]);
     const Text name = w->at[i + 1].text;
     uint32_t k = i + 2;
     const bool is_list = tr_word_is(&w->at[k], "[");

@@ -43,6 +43,7 @@ typedef struct Words {
     uint32_t count, capacity;
     Definition *definitions;
     uint32_t definition_count, definition_capacity;
+    bool is_single; // `double` is of single precision, while `instant` is not (T465)
     bool failed;
 } Words;
 
@@ -58,6 +59,6 @@ uint32_t tr_words_behind(const Words *words, uint32_t open);
 bool tr_word_is(const Word *word, const char *text);
 Value tr_word_number(const Word *word);
 // What a type's name stands for; KIND_NONE of any other word
-Kind tr_word_type(const Word *word);
+Kind tr_word_type(const Words *words, const Word *word);
 
 #endif

@@ -64,6 +64,7 @@ struct tr_batch {
     size_t rounds;   // of lanes, steps of all at once
     BatchCounts counts;
     const GpuMachine *machine; // NULL: it is the CPU's alone
+    bool is_single;            // there
     char on[520];              // words about that
     bool fails;                // that machine
     Settings varied;           // inputs that are never known to a kernel, without values
@@ -86,6 +87,7 @@ static uint32_t find_group(Batch *b, tr_error *err)
         return tr_fail_memory(err), NO_GROUP;
     Lanes *lanes = tr_lanes_new(b->run, err);
     if (!lanes) return NO_GROUP;
+    lanes->is_single = b->is_single;
     b->groups[b->group_count] = (Group){.lanes = lanes};
     return b->group_count++;
 }
@@ -197,11 +199,15 @@ static bool make_members(Batch *b, size_t count, tr_error *err)
     return good;
 }
 
-static bool check_on(const char *on, tr_error *err)
+static bool check_on(const tr_run_options *o, tr_error *err)
 {
-    if (!on || strcmp(on, "cpu") == 0 || strcmp(on, "gpu") == 0) return true;
-    tr_fail(err, TR_USAGE, (Place){0}, "runs are made on 'cpu' or 'gpu', not on '%.60s'", on);
-    return false;
+    const bool is_far = o->on && strcmp(o->on, "gpu") == 0;
+    if (o->on && !is_far && strcmp(o->on, "cpu") != 0)
+        tr_fail(err, TR_USAGE, (Place){0}, "runs are made on 'cpu' or 'gpu', not on '%.60s'",
+                o->on);
+    else if (o->single && !is_far)
+        tr_fail(err, TR_USAGE, (Place){0}, "only GPUs make steps in single precision");
+    return !has_failed(err);
 }
 
 static void stay_on_cpu(Batch *b, const char *why)
@@ -235,7 +241,7 @@ Batch *tr_batch_new(Plan *plan, size_t n, const tr_run_options *options, tr_erro
     tr_run_options o = tr_run_defaults(plan);
     if (!plan || !tr_take_options(&o, sizeof o, options, "tr_run_defaults", err)) return NULL;
     if (!options) o.method = "rk4";
-    if (!check_on(o.on, err)) return NULL;
+    if (!check_on(&o, err)) return NULL;
     if (n == 0) tr_fail(err, TR_USAGE, (Place){0}, "a batch has at least one run");
     if (has_failed(err) || !check_method(&o, err)) return NULL;
     Batch *b = calloc(1, sizeof *b);
@@ -243,7 +249,8 @@ Batch *tr_batch_new(Plan *plan, size_t n, const tr_run_options *options, tr_erro
     b->plan = plan, b->progress = o.progress;
     o.progress = NULL;
     find_machine(b, o.on);
-    o.on = NULL;
+    b->is_single = o.single;
+    o.on = NULL, o.single = false;
     b->run = tr_run_new(plan, &o, err);
     if (b->run && make_members(b, n, err)) return b;
     tr_batch_free(b);

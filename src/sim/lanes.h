@@ -40,7 +40,7 @@ typedef struct Lanes {
     uint32_t touchings;
     double *x; // the inputs of a lane
     uint32_t *surplus_row, *quaternion;
-    bool is_lie, watches;
+    bool is_lie, watches, is_single; // the last on a GPU
     RecordPlaces at;
     uint32_t past_y, past_margins, past_count; // places in one of the last states
     tr_workspace *rates;

@@ -51,10 +51,14 @@ static void define_sizes(Making *k)
     define(k, "ROWS", l->pivots ? l->rows : 0), define(k, "CONSTRAINTS", l->constraints);
     define(k, "SWITCHES", l->switches), define(k, "PIVOTS", l->watch ? l->pivots : 0);
     define(k, "PROJECTED", l->projected), define(k, "CONDITIONS", l->conditions);
-    define(k, "SURPLUS", l->watch ? l->surplus : 0), define(k, "QUATERNIONS", l->quaternions);
+    define(k, "SURPLUS", l->watch && !l->is_single ? l->surplus : 0),
+        define(k, "QUATERNIONS", l->quaternions);
     define(k, "LIE", l->is_lie), define(k, "LOOKS", l->watch != NULL);
     define(k, "WATCHES", l->watches);
     define(k, "HAS_SIDES", l->programs->of[CHART_SIDES] != NULL);
+    // Below these a gap is closed, and a row has lost all that it said
+    tr_words_define(&k->words, "NO_GAP", tr_ptx_number(l->is_single ? 1e-7 : 1e-15));
+    tr_words_define(&k->words, "NO_ROW", tr_ptx_number(l->is_single ? 1e-5 : 1e-12));
     tr_words_define(&k->words, "TILT_BAD", tr_ptx_number(TILT_BAD));
     tr_words_define(&k->words, "PIVOT_BAD", tr_ptx_number(PIVOT_BAD));
 }
@@ -176,7 +180,8 @@ static Thing call_program(Translation *t, void *owner, const Thing *a, uint32_t 
     for (uint32_t i = 0; i < k->flat.count; i++) {
         const FlatNode *node = &k->flat.nodes[i];
         if (node->code != FLAT_ARGUMENT) continue;
-        if (node->a == ARGUMENT_T) k->nodes.value[i] = a[0].value;
+        if (node->a == ARGUMENT_T)
+            k->nodes.value[i] = tr_ptx_convert(&k->ptx, a[0].value, ptx_number_kind(&k->ptx));
         if (node->a == ARGUMENT_X) k->nodes.value[i] = t->cells[a[1].cell + node->b];
     }
     assert(a[1].cell != a[2].cell); // numbers go to their places while states are still wanted
@@ -212,7 +217,7 @@ static void prepare(Making *k)
                         k->stride, node->b, k->inputs);
         tr_buffer_print(&k->ptx.text, "\tld.global.f64 %%d%u, [%%l%u];\n", loaded.number,
                         at.number);
-        k->nodes.value[i] = loaded;
+        k->nodes.value[i] = tr_ptx_convert(&k->ptx, loaded, ptx_number_kind(&k->ptx));
         k->nodes.value[i].is_fresh = false;
     }
     for (int p = 0; p < PARTS && moves; p++)
@@ -347,7 +352,9 @@ static void write_module(Making *k, Buffer *out, uint32_t *shared)
     tr_gpu_head(out, "steps of a model, one thread for each run");
     const SpillPlan plan = {k->terms.registers ? k->terms.registers : REGISTERS,
                             (uint32_t)(k->terms.room / (SPILL_THREADS * sizeof(double)))};
-    if (plan.places && !tr_spill(&k->ptx, &plan, out, &kernel, shared)) out->failed = true;
+    // Numbers of half the length mostly find a register: they are the driver's.
+    const bool spills = plan.places && !k->ptx.is_single;
+    if (spills && !tr_spill(&k->ptx, &plan, out, &kernel, shared)) out->failed = true;
     if (k->lists.length) tr_buffer_add(out, k->lists.at, k->lists.length);
     if (beside.length) tr_buffer_add(out, beside.at, beside.length);
     tr_gpu_entry(out, GPU_ENTRY);
@@ -385,6 +392,7 @@ bool tr_gpu_kernel(const Lanes *lanes, GpuTerms terms, Buffer *out, uint32_t *sh
     *shared = 0;
     if (has_failed(err) || !is_fit(lanes, err)) return false;
     Making k = {.lanes = lanes, .terms = terms};
+    k.ptx.is_single = k.words.is_single = lanes->is_single;
     k.translation = (Translation){.words = &k.words, .ptx = &k.ptx, .lists = &k.lists};
     const bool has_room = tr_translation_open(&k.translation) && add_programs(&k) &&
                           tr_nodes_open(&k.nodes, &k.flat, &k.translation);

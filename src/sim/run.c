@@ -387,7 +387,9 @@ Run *tr_run_new(Plan *plan, const tr_run_options *options, tr_error *err)
     tr_run_options o = tr_run_defaults(plan);
     if (!plan || !tr_take_options(&o, sizeof o, options, "tr_run_defaults", err)) return NULL;
     if (o.on && strcmp(o.on, "cpu") != 0)
-        tr_fail(err, TR_USAGE, (Place){0}, "a run by itself is made by the CPU: batches are on GPUs");
+        tr_fail(err, TR_USAGE, (Place){0},
+                "a run by itself is made by the CPU: batches are on GPUs");
+    if (o.single) tr_fail(err, TR_USAGE, (Place){0}, "only GPUs make steps in single precision");
     Run *run = tr_run_open(plan, &o, err);
     if (run && tr_run_reset(run, err)) return run;
     tr_run_free(run);
