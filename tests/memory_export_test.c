@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory that runs out (failing.h) while code is exported: no language leaves a file behind.
 #include "failing.h"
+#include "folder.h"
 #include "models.h"
 
-#include <unistd.h>
-
-static const char folder[] = "memory_export";
+static const char into[] = "memory_export"; // a folder of the test's own folder
 
 static const struct {
     const char *language, *form;
@@ -25,11 +24,11 @@ static size_t language;     // that is at hand
 static int take_away(void)
 {
     int count = 0;
-    DIR *listing = opendir(folder);
+    DIR *listing = opendir(into);
     for (const struct dirent *entry; listing && (entry = readdir(listing));)
         count += unlinkat(dirfd(listing), entry->d_name, 0) == 0; // not . and ..
     if (listing) closedir(listing);
-    rmdir(folder);
+    rmdir(into);
     return count;
 }
 
@@ -39,7 +38,7 @@ static bool export_job(tr_error *err)
     tr_export_options o = tr_export_defaults();
     o.language = languages[language].language, o.form = languages[language].form;
     o.single = languages[language].single, o.sources_only = is_archive, o.name = "board";
-    o.folder = is_archive ? "memory_export.fmu" : folder;
+    o.folder = is_archive ? "memory_export.fmu" : into;
     const bool good = tr_export(exported, &o, err);
     const int files = is_archive ? unlink(o.folder) == 0 : take_away();
     assert_true(good ? files > 0 : files == 0); // all or none
@@ -62,5 +61,5 @@ int main(int count, char **arguments)
 {
     wanted = count > 1 ? atol(arguments[1]) : 0;
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_languages)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, enter_folder, NULL);
 }

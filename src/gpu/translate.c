@@ -72,6 +72,7 @@ uint32_t tr_translate_cells(Translation *t, Kind kind, uint32_t count)
 static uint32_t cell_for(Translation *t, Value value)
 {
     const uint32_t cell = tr_translate_cells(t, KIND_NONE, 0);
+    if (t->no_memory) return cell; // there is no room for one more
     value.is_fresh = false;
     t->cells[t->cell_count++] = value;
     return cell;
@@ -265,7 +266,8 @@ static bool call_operation(Translation *t, const Word *name, const Thing *a, Thi
 
 static Thing call_named(Translation *t, const Word *name, const Thing *arguments, uint32_t count)
 {
-    Thing result = {0};
+    Thing result = thing_of(tr_ptx_number(0));
+    if (t->failure[0]) return result; // arguments are not what they should be
     for (uint32_t i = 0; i < t->builtin_count; i++)
         if (tr_word_is(name, t->builtins[i].name))
             return t->builtins[i].function(t, t->builtins[i].owner, arguments, count);
@@ -357,7 +359,10 @@ void tr_translate_builtin(Translation *t, const char *name, Builtin *function, v
 
 bool tr_translation_open(Translation *t)
 {
-    return tr_grow((void **)&t->cells, &t->cell_capacity, 64, sizeof *t->cells);
+    enum { FEW = 64 };
+    if (!tr_grow((void **)&t->cells, &t->cell_capacity, FEW, sizeof *t->cells)) return false;
+    for (int i = 0; i < FEW; i++) t->cells[i] = tr_ptx_number(0);
+    return true;
 }
 
 void tr_translation_free(Translation *t)
