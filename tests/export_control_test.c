@@ -184,7 +184,8 @@ static const char hostile[] =
     "bodies: {b: {joint: {type: prismatic, axis: '1, 0, 0', coordinate: q}, mass: name}}\n"
     "roles: {q: {torque: name2 + u}}\n"
     "sensors: {int: {of: q, period: for, sd: 0.1}, s_int: {of: 2*q, period: for, delay: 1}}\n"
-    "controllers: {while: {period: for, states: {goto: 0, el_sin: 1}, update: {goto: goto + el_sin},"
+    "controllers: {while: {period: for, states: {goto: 0, el_sin: 1}, update: {goto: goto + "
+    "el_sin},"
     " outputs: {name2: -int - s_int - goto}}, due: {period: for, outputs: {u: d(q)}}}\n";
 
 static void test_hostile_names(void **state)
