@@ -167,6 +167,30 @@ static void test_models(void **state)
     check_model("turntable");    // motions
 }
 
+#ifdef TR_FULL
+// Every bundled model, as the text that a device gets: no warning
+static void test_every_model(void **state)
+{
+    (void)state;
+    char *names[200];
+    const int count = list_models(names);
+    assert_true(count > 80);
+    for (int i = 0; i < count; i++) {
+        tr_system *model = system_called(names[i], NULL);
+        tr_export_options o = tr_export_defaults();
+        o.language = "cuda", o.form = "reduced";
+        export_to(model, &o, folder_called("cuda"));
+        write_file(in_folder("cuda"), "m.c", "#include \"m.cuh\"\n");
+        char command[900];
+        snprintf(command, sizeof command, AS_ON_DEVICE " -fsyntax-only %s/m.c", in_folder("cuda"));
+        if (system_call(command) != 0) fail_msg("%s: %s", names[i], command);
+        remove_folder_called("cuda");
+        tr_system_free(model);
+        free(names[i]);
+    }
+}
+#endif
+
 // ---- what acts at samples -------------------------------------------------------------------
 
 // Delay, noise, periods that are no multiples of a step
@@ -340,6 +364,9 @@ static void test_nvcc(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+#ifdef TR_FULL
+        cmocka_unit_test(test_every_model),
+#endif
         cmocka_unit_test(test_models),        cmocka_unit_test(test_controllers),
         cmocka_unit_test(test_hostile_names), cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_single),        cmocka_unit_test(test_nvcc),
