@@ -19,8 +19,10 @@ static const struct {
      "\"H != 0\" says that velocities are left to dynamics, \"H = 0\" that driven joints and "
      "constraints determine all motion;\n\"lambda_stat != 0\" that driven joints can work against "
      "each other, so that reactions are not unique: Table I of\nBoyer and Belkhiri.\n\n"
-     "Of an FMU (`X.fmu`) all that is wrong with its archive, its modelDescription.xml and what it does "
-     "when it is called is told,\nwith lines; exit code 3 where there is something. It runs code of "
+     "Of an FMU (`X.fmu`) all that is wrong with its archive, its modelDescription.xml and what it "
+     "does "
+     "when it is called is told,\nwith lines; exit code 3 where there is something. It runs code "
+     "of "
      "whoever made it, unless `--no-run` is given: [FMUs](fmu.md).\n\n"
      "JSON: as of [derive](#derive).\n"},
     {"derive",
@@ -74,7 +76,8 @@ static const struct {
      "summary "
      "in one line, on standard\nerror where rows go to standard output.\n\n"
      "An FMU (`X.fmu`) runs as it says itself (times, tolerance) where no option says otherwise: "
-     "[FMUs](fmu.md).\n`--set` takes values of its variables, `--with` a table of inputs over time. "
+     "[FMUs](fmu.md).\n`--set` takes values of its variables, `--with` a table of inputs over "
+     "time. "
      "Its rows have no certificate.\n\n"
      "JSON (the certificate): `model` `method` `end` `reached` `every` `rtol` `atol` `rows` "
      "`steps` "

@@ -267,7 +267,6 @@ static void divide(Body *b, uint32_t *outside)
         const uint32_t join = line->form == LINE_BRANCH ? joins_at(b, i) : 0;
         uint32_t end = i + 1;
         if (!is_open && !begin_span(b)) return;
-        is_open = true;
         bool is_item = line->form == LINE_PLAIN;
         if (is_item) plain_item(b, i);
         if (join) {

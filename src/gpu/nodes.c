@@ -238,7 +238,7 @@ static Value make(Nodes *n, const FlatNode *node)
         [OP_ASIN] = "el_asin", [OP_ACOS] = "el_acos",   [OP_ATAN] = "el_atan", [OP_EXP] = "el_exp",
         [OP_LOG] = "el_log",   [OP_HYPOT] = "el_hypot", [OP_RAISE] = "raise"};
     Ptx *p = n->translation->ptx;
-    Value x[3];
+    Value x[3] = {{0}};
     const int operands = flat_operands(node);
     if (node->code == OP_SELECT)
         return tr_ptx_choose(p, truth_of(n, node->a), tr_nodes_number(n, node->b),
@@ -282,7 +282,7 @@ static Value make(Nodes *n, const FlatNode *node)
 static void put_away(Nodes *n, const uint32_t *wanted, const Value *places, uint32_t first,
                      const uint32_t *next)
 {
-    for (uint32_t k = first; k; k = next[k - 1])
+    for (uint32_t k = places ? first : 0; k; k = next[k - 1])
         tr_ptx_move(n->translation->ptx, places[k - 1], tr_nodes_number(n, wanted[k - 1]));
 }
 

@@ -117,8 +117,8 @@ const tr_program *tr_footing_program(Plan *plan, const Footing *footing, Footing
                                      tr_error *err);
 // That from which modes are found: one for all footings that differ in their modes alone.
 const tr_program *tr_modes_program(Plan *plan, const Footing *footing, tr_error *err);
-// What it evaluates, of a system of one's own: M, G, g, biases of rows, c, Q without reactions and by
-// these, what motions accelerate, weights, then numbers of contacts
+// What it evaluates, of a system of one's own: M, G, g, biases of rows, c, Q without reactions and
+// by these, what motions accelerate, weights, then numbers of contacts
 void tr_footing_list_modes(System *s, const Footing *f, Exprs *list);
 bool tr_footing_make(const Plan *plan, Footing *footing, tr_error *err); // from its key
 void tr_footing_free(Footing *footing);

@@ -10,8 +10,7 @@
 #include "base/options.h"
 #include "num/dense.h"
 #include "plan/start.h"
-#include "sim/lanes.h"
-#include "sim/on_gpu.h"
+#include "sim/batch_parts.h"
 
 #include <assert.h>
 #include <math.h>
@@ -19,62 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Members with the same programs
-typedef struct Group {
-    Lanes *lanes;
-    size_t *waiting; // members
-    uint32_t count, capacity;
-    GpuKernel *kernel, *rows;
-    double *known; // inputs that all runs had so far that were on a GPU, NaN where they differed;
-                   // NULL before
-    bool has_no_kernel, has_no_rows; // and cannot have one
-} Group;
-
-#define NO_GROUP UINT32_MAX
-
 enum { BETWEEN_TELLING = 64 }; // rounds, even when no run has arrived
-
-typedef struct Member {
-    double t;
-    uint8_t *bytes;
-    size_t size;
-    double *record;
-    uint32_t group;
-    uint32_t next_event;
-    Events events;
-    double until;      // where it is to go
-    tr_error *failure; // NULL: it can go on
-    bool rests;        // until it begins again
-    RunCounts counts;  // but for steps in lanes
-} Member;
-
-struct tr_batch {
-    Plan *plan;
-    Run *run;
-    uint8_t *room; // for the bytes of a member
-    size_t room_size;
-    Member *members;
-    size_t count;
-    Group *groups;
-    uint32_t group_count, group_capacity;
-    bool (*progress)(void *owner, double t, double end);
-    double from, to; // the least time when advancing began, and the last where it ends
-    size_t going;    // members that were to be moved,
-    size_t there;    // and have arrived or failed
-    size_t rounds;   // of lanes, steps of all at once
-    BatchCounts counts;
-    const GpuMachine *machine; // NULL: it is the CPU's alone
-    bool is_single;            // there
-    char on[520];              // words about that
-    bool fails;                // that machine
-    Settings varied;           // inputs that are never known to a kernel, without values
-    const GpuRows *rows;       // that are taken on the way, NULL: none are
-    RowsOfRun *rows_of;        // by member
-    double *block;             // room for records on their way, of so many numbers
-    size_t block_room;
-    double *resident; // records that are on a GPU while others have its states
-};
-typedef tr_batch Batch;
 
 // ---- members -------------------------------------------------------------------------------
 
@@ -210,7 +154,7 @@ static bool check_on(const tr_run_options *o, tr_error *err)
     return !has_failed(err);
 }
 
-static void stay_on_cpu(Batch *b, const char *why)
+void tr_batch_stay(Batch *b, const char *why)
 {
     snprintf(b->on, sizeof b->on, "the CPU%s%s", why[0] ? ": " : "", why);
 }
@@ -223,7 +167,7 @@ static void find_machine(Batch *b, const char *on)
     if (b->machine)
         snprintf(b->on, sizeof b->on, "%s", b->machine->words);
     else
-        stay_on_cpu(b, why.text);
+        tr_batch_stay(b, why.text);
 }
 
 void tr_batch_use(Batch *b, const GpuMachine *machine)
@@ -514,17 +458,14 @@ bool tr_batch_read(Batch *b, const size_t *columns, size_t count, double *number
 
 // ---- moving on -----------------------------------------------------------------------------
 
-// Somebody may want to know; false when they stop it.
-static bool tell(Batch *b)
+bool tr_batch_tell(Batch *b)
 {
     const double part = b->going ? (double)b->there / (double)b->going : 1;
     return !b->progress || b->progress(b->run->options.owner, b->from + part * (b->to - b->from),
                                        b->run->options.end);
 }
 
-// One step as a run, and what belongs to it; more where it is not fit for lanes then. It waits for
-// a lane, unless it has arrived or failed.
-static bool go_alone(Batch *b, size_t i, tr_error *err)
+bool tr_batch_alone(Batch *b, size_t i, tr_error *err)
 {
     Member *m = &b->members[i];
     tr_error why = {0};
@@ -584,7 +525,7 @@ static bool move_group(Batch *b, uint32_t group, tr_error *err)
         const size_t there = b->there, taken = count_taken(lanes);
         while (tr_lanes_step(lanes, step, fate)) {
             b->counts.in_lanes += taken;
-            if (++b->rounds % BETWEEN_TELLING == 0 && !tell(b)) return false;
+            if (++b->rounds % BETWEEN_TELLING == 0 && !tr_batch_tell(b)) return false;
         }
         for (uint32_t k = 0; k < lanes->lanes; k++) {
             if (!lanes->is_taken[k]) continue;
@@ -595,229 +536,15 @@ static bool move_group(Batch *b, uint32_t group, tr_error *err)
             leave(b, lanes, k);
             if (fate[k] == LANE_ARRIVED)
                 b->there++;
-            else if (!go_alone(b, lanes->member[k], err))
+            else if (!tr_batch_alone(b, lanes->member[k], err))
                 return false;
         }
-        if (b->there > there && !tell(b)) return false;
+        if (b->there > there && !tr_batch_tell(b)) return false;
     }
     return true;
 }
 
-// ---- on a GPU ------------------------------------------------------------------------------
-
-static void drop_kernel(Batch *b, Group *g)
-{
-    if (g->kernel) b->machine->unload(b->machine->self, g->kernel);
-    g->kernel = NULL;
-}
-
-// What is varied, and what runs start with: that is never the same for long.
-static void forget_varied(const Batch *b, Group *g)
-{
-    const System *s = b->plan->system;
-    for (uint32_t i = 0; i < g->lanes->inputs && i < s->input_count; i++) {
-        const tr_kind kind = s->inputs[i].kind;
-        if (kind == TR_POSITION || kind == TR_VELOCITY || kind == TR_START)
-            g->known[i] = (double)NAN;
-    }
-    for (size_t i = 0; i < b->varied.count; i++)
-        if (b->varied.input[i] < g->lanes->inputs) g->known[b->varied.input[i]] = (double)NAN;
-}
-
-// What is not the same in these members is known no more, and the kernel that knew it goes. Few
-// know nothing: theirs is the kernel of all others.
-static bool know_inputs(Batch *b, Group *g, const size_t *members, size_t count)
-{
-    const uint32_t inputs = g->lanes->inputs, from = g->lanes->at.inputs;
-    if (!g->known) {
-        g->known = malloc((inputs + 1u) * sizeof *g->known);
-        if (!g->known) return false;
-        memcpy(g->known, b->members[members ? members[0] : 0].record + from,
-               inputs * sizeof *g->known);
-        forget_varied(b, g);
-        for (uint32_t i = 0; count < b->machine->many && i < inputs; i++) g->known[i] = (double)NAN;
-    }
-    bool differs = false;
-    for (size_t k = 0; k < count; k++) {
-        const double *is = b->members[members ? members[k] : k].record + from;
-        for (uint32_t i = 0; i < inputs; i++) {
-            if (isnan(g->known[i]) || memcmp(&is[i], &g->known[i], sizeof *is) == 0) continue;
-            g->known[i] = (double)NAN;
-            differs = true;
-        }
-    }
-    if (differs) drop_kernel(b, g);
-    return true;
-}
-
-// The kernel of a group; NULL where it has none, which is told
-static GpuKernel *kernel_of(Batch *b, Group *g)
-{
-    if (g->kernel || g->has_no_kernel || !b->machine) return g->kernel;
-    tr_error why = {0};
-    Buffer text = {0};
-    uint32_t shared = 0;
-    const GpuTerms terms = {.inputs = g->known, .room = b->machine->room};
-    if (tr_gpu_kernel(g->lanes, terms, &text, &shared, &why))
-        g->kernel = b->machine->load(b->machine->self, text.at, GPU_ENTRY, shared, &why);
-    tr_buffer_free(&text);
-    g->has_no_kernel = !g->kernel;
-    if (!g->kernel) stay_on_cpu(b, why.text);
-    return g->kernel;
-}
-
-void tr_batch_vary(Batch *b, const uint32_t *inputs, size_t count)
-{
-    b->varied = (Settings){inputs, NULL, count};
-}
-
-void tr_batch_take_on_way(Batch *b, const GpuRows *rows, RowsOfRun *runs)
-{
-    b->rows = rows, b->rows_of = runs;
-}
-
-// Without one rows are the caller's, one at a time.
-static GpuKernel *rows_kernel_of(Batch *b, Group *g)
-{
-    if (g->rows || g->has_no_rows || !b->rows) return g->rows;
-    tr_error why = {0};
-    Buffer text = {0};
-    if (tr_gpu_rows_kernel(g->lanes, b->rows, &text, &why))
-        g->rows = b->machine->load(b->machine->self, text.at, GPU_ROWS_ENTRY, 0, &why);
-    tr_buffer_free(&text);
-    g->has_no_rows = !g->rows;
-    if (!g->rows) stay_on_cpu(b, why.text);
-    return g->rows;
-}
-
-// What a run has in a block: a record, and what its rows come to
-static size_t block_numbers(const Batch *b, const Lanes *lanes)
-{
-    return gpu_record(lanes) + (b->rows ? tr_gpu_rows_size(b->rows) : 0);
-}
-
-// No row is waited for behind the time up to which events are known.
-static void enter(Batch *b, size_t i, const Lanes *lanes, double *block, size_t count, size_t at)
-{
-    const Member *m = &b->members[i];
-    tr_gpu_enter(lanes, m->record, m->until, block, count, at);
-    if (!b->rows) return;
-    b->rows_of[i].limit = m->events.scan ? m->events.until : (double)INFINITY;
-    tr_gpu_rows_enter(lanes, b->rows, &b->rows_of[i], block, count, at);
-}
-
-static bool goes_on(void *owner)
-{
-    Batch *b = owner;
-    return tell(b);
-}
-
-static GpuWork work_of(Batch *b, const Lanes *lanes, double *block, size_t count)
-{
-    return (GpuWork){.block = block,
-                     .numbers = block_numbers(b, lanes),
-                     .count = count,
-                     .states = lanes->size,
-                     .state = lanes->at.y,
-                     .inputs = lanes->at.inputs,
-                     .fate = lanes->at.count + GPU_FATE,
-                     .step = b->run->options.step,
-                     .goes_on = b->progress ? goes_on : NULL,
-                     .owner = b};
-}
-
-// What became of a run there
-static bool land(Batch *b, size_t i, const Lanes *lanes, const double *block, size_t count,
-                 size_t at, tr_error *err)
-{
-    Member *m = &b->members[i];
-    double made = 0;
-    const LaneFate fate = tr_gpu_leave(lanes, block, count, at, m->record, &made);
-    b->counts.on_gpu += (size_t)made;
-    m->t = m->record[AT_TIME];
-    if (b->rows) tr_gpu_rows_leave(lanes, b->rows, block, count, at, &b->rows_of[i], &m->until);
-    if (fate == LANE_ARRIVED) b->there++;
-    return fate != LANE_NOT_PLAIN || go_alone(b, i, err);
-}
-
-// Columns go into a block and out of it through a tile of a few, whose numbers are near each other:
-// else each number is a way to memory of its own.
-enum { TILE = 8 };
-
-static void copy_tile(double *tile, double *block, size_t numbers, size_t count, size_t at,
-                      bool is_out)
-{
-    const size_t first = at - at % TILE, columns = count - first < TILE ? count - first : TILE;
-    for (size_t i = 0; i < numbers; i++) {
-        double *here = tile + i * TILE, *there = block + i * count + first;
-        memcpy(is_out ? here : there, is_out ? there : here, columns * sizeof *here);
-    }
-}
-
-// It stays: fresh memory costs as much as the numbers that go there.
-static bool make_block(Batch *b, size_t numbers)
-{
-    if (numbers <= b->block_room) return true;
-    free(b->block);
-    b->block = malloc(numbers * sizeof *b->block);
-    b->block_room = b->block ? numbers : 0;
-    return b->block != NULL;
-}
-
-static void enter_all(Batch *b, const Group *g, size_t *members, double *tile, double *block)
-{
-    const size_t count = g->count, numbers = block_numbers(b, g->lanes);
-    for (size_t k = 0; k < count; k++) {
-        members[k] = g->waiting[k];
-        enter(b, members[k], g->lanes, tile, TILE, k % TILE);
-        if (k % TILE == TILE - 1 || k + 1 == count)
-            copy_tile(tile, block, numbers, count, k, false);
-    }
-}
-
-// False when it fails.
-static bool land_all(Batch *b, const Lanes *lanes, const size_t *members, double *tile,
-                     double *block, size_t count, tr_error *err)
-{
-    const size_t numbers = block_numbers(b, lanes);
-    for (size_t k = 0; k < count; k++) {
-        if (k % TILE == 0) copy_tile(tile, block, numbers, count, k, true);
-        if (!land(b, members[k], lanes, tile, TILE, k % TILE, err)) return false;
-    }
-    return tell(b);
-}
-
-// All that are in line, side by side. Where the machine fails they are in line as before.
-static bool move_far(Batch *b, uint32_t group, tr_error *err)
-{
-    Group *g = &b->groups[group];
-    const Lanes *lanes = g->lanes;
-    const size_t count = g->count;
-    tr_error why = {0};
-    const size_t numbers = block_numbers(b, lanes);
-    size_t *members = malloc(count * sizeof *members);
-    bool good = make_block(b, numbers * (count + TILE)) && members;
-    if (!good) tr_fail_memory(err);
-    double *block = b->block, *tile = good ? block + numbers * count : NULL;
-    if (good) enter_all(b, g, members, tile, block);
-    GpuWork work = work_of(b, lanes, block, count);
-    work.after = rows_kernel_of(b, g);
-    if (good && b->machine->run(b->machine->self, g->kernel, &work, &why)) {
-        g->count = 0;
-        good = land_all(b, lanes, members, tile, block, count, err);
-    } else if (good) {
-        b->fails = true;
-        stay_on_cpu(b, why.text);
-    }
-    free(members);
-    return good;
-}
-
-static bool is_far(Batch *b, Group *g)
-{
-    return b->machine && !b->fails && g->count >= b->machine->least &&
-           know_inputs(b, g, g->waiting, g->count) && kernel_of(b, g);
-}
+// ---- all of them ---------------------------------------------------------------------------
 
 // Whether a member can go on in a lane: it is fit for one, and its events are known so far.
 static bool is_ready(const Member *m)
@@ -831,11 +558,12 @@ static bool move_all(Batch *b, tr_error *err)
     for (size_t i = 0; good && i < b->count; i++) {
         const Member *m = &b->members[i];
         if (m->failure || m->rests || !(m->t < m->until)) continue;
-        good = is_ready(m) ? wait_in_line(b, i, err) : go_alone(b, i, err);
+        good = is_ready(m) ? wait_in_line(b, i, err) : tr_batch_alone(b, i, err);
     }
     for (uint32_t i = 0; good && i < b->group_count; i++) {
         if (!b->groups[i].count) continue;
-        good = is_far(b, &b->groups[i]) ? move_far(b, i, err) : move_group(b, i, err);
+        good = tr_batch_is_far(b, &b->groups[i]) ? tr_batch_move_far(b, i, err)
+                                                 : move_group(b, i, err);
         i = UINT32_MAX; // from the first one on
     }
     return good;
@@ -891,116 +619,4 @@ bool tr_batch_advance_each(Batch *b, const double *until, tr_error *err)
     if (!b || has_failed(err)) return false;
     for (size_t i = 0; i < b->count; i++) b->members[i].until = until[i];
     return advance(b, err);
-}
-
-// ---- states that others have on a GPU -------------------------------------------------------
-
-// The group that all runs are in; NULL, with words, when they are not in one
-static Group *common_group(Batch *b, tr_error *err)
-{
-    const uint32_t group = b->members[0].group;
-    for (size_t i = 0; i < b->count; i++)
-        if (b->members[i].group != group || group == NO_GROUP) {
-            tr_fail(err, TR_FAILED, (Place){0},
-                    "run %zu cannot go side by side with the first on a GPU: it has failed, "
-                    "something happens, or its contacts or chart are others",
-                    i);
-            return NULL;
-        }
-    return &b->groups[group];
-}
-
-size_t tr_gpu_states(Batch *b)
-{
-    tr_error err = {0};
-    const Group *g = b ? common_group(b, &err) : NULL;
-    return g ? g->lanes->size : 0;
-}
-
-void tr_gpu_state(Batch *b, double *state)
-{
-    tr_error err = {0};
-    const Group *g = b && state ? common_group(b, &err) : NULL;
-    for (size_t k = 0; g && k < b->count; k++)
-        for (uint32_t i = 0; i < g->lanes->size; i++)
-            state[i * b->count + k] = b->members[k].record[g->lanes->at.y + i];
-}
-
-const char *tr_gpu_state_name(Batch *b, size_t index)
-{
-    tr_error err = {0};
-    const Group *g = b ? common_group(b, &err) : NULL;
-    if (!g || index >= g->lanes->size) return NULL;
-    if (index >= g->lanes->known) return "";
-    return b->run->flow->system->inputs[g->lanes->programs->place[index]].name;
-}
-
-const double *tr_gpu_fates(const Batch *b)
-{
-    if (!b || !b->resident) return NULL;
-    const Lanes *lanes = b->groups[b->members[0].group].lanes;
-    return b->resident + (lanes->at.count + GPU_FATE) * b->count;
-}
-
-static bool bring(Batch *b, const Group *g, tr_error *err)
-{
-    const Lanes *lanes = g->lanes;
-    if (b->resident) return true;
-    b->resident = malloc(gpu_record(lanes) * b->count * sizeof *b->resident);
-    if (!b->resident) return tr_fail_memory(err), false;
-    for (size_t k = 0; k < b->count; k++)
-        tr_gpu_enter(lanes, b->members[k].record, 1e300, b->resident, b->count, k); // for ever
-    return true;
-}
-
-// Inputs of a caller's may be any from now on.
-static bool open_inputs(Batch *b, Group *g, void *state, tr_error *err)
-{
-    bool is_open = true;
-    for (uint32_t i = 0; i < g->lanes->inputs; i++) is_open = is_open && isnan(g->known[i]);
-    if (is_open) return true;
-    const GpuWork work = work_of(b, g->lanes, b->resident, b->count);
-    if (b->resident && !b->machine->step(b->machine->self, g->kernel, &work,
-                                         (uint64_t)(uintptr_t)state, 0, 0, err))
-        return false;
-    for (uint32_t i = 0; i < g->lanes->inputs; i++) g->known[i] = (double)NAN;
-    drop_kernel(b, g);
-    return true;
-}
-
-static void take_back(Batch *b, const Group *g)
-{
-    double made = 0;
-    for (size_t k = 0; k < b->count; k++) {
-        Member *m = &b->members[k];
-        tr_gpu_leave(g->lanes, b->resident, b->count, k, m->record, &made);
-        m->t = m->record[AT_TIME];
-        b->counts.on_gpu += (size_t)made;
-    }
-}
-
-bool tr_gpu_step(Batch *b, void *state, const void *inputs, size_t steps, tr_error *err)
-{
-    tr_error local = {0};
-    if (!err) err = &local;
-    if (!b || has_failed(err)) return false;
-    if (!b->machine) b->machine = tr_gpu_machine(err);
-    Group *g = has_failed(err) ? NULL : common_group(b, err);
-    if (!g) return false;
-    if (!state || steps > UINT32_MAX)
-        tr_fail(err, TR_USAGE, (Place){0}, "states on a GPU are missing, or too many steps");
-    if (!has_failed(err) && !b->resident && !know_inputs(b, g, NULL, b->count)) tr_fail_memory(err);
-    if (!has_failed(err) && inputs) open_inputs(b, g, state, err);
-    if (!has_failed(err) && !kernel_of(b, g)) tr_fail(err, TR_FAILED, (Place){0}, "%s", b->on);
-    const bool goes = !has_failed(err) && (steps || b->resident) && bring(b, g, err);
-    if (!goes) return !has_failed(err);
-    const GpuWork work = work_of(b, g->lanes, b->resident, b->count);
-    const bool good =
-        b->machine->step(b->machine->self, g->kernel, &work, (uint64_t)(uintptr_t)state,
-                         (uint64_t)(uintptr_t)inputs, (uint32_t)steps, err);
-    if (good && !steps) take_back(b, g);
-    if (steps) return good;
-    free(b->resident);
-    b->resident = NULL;
-    return good;
 }
