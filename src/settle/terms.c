@@ -122,7 +122,9 @@ static bool list_contacts(Settle *p, tr_error *err)
         if (c->is_loop || !c->gap.id || !tr_system_uses(s, c->gap, TR_POSITION)) continue;
         p->contacts[p->contact_count++] = (SettleContact){i, touching_of(s, c)};
     }
-    if (!p->contact_count)
+    if (s->graph->failed)
+        tr_fail_memory(err);
+    else if (!p->contact_count)
         tr_fail(err, TR_INVALID, (Place){0},
                 "nothing settles here: the model has no wheel, ball or foot that could leave what "
                 "it is on");
@@ -333,7 +335,8 @@ static bool compile_bends(Settle *p, tr_error *err)
     p->coefficient = s->input_count;
     for (uint32_t k = 0; k < term_count(p); k++) {
         snprintf(name, sizeof name, "settle.c%u", k + 1);
-        L = add(L, mul(tr_input(s, name, TR_DIRECTION, 0, err), p->terms.at[k]));
+        const Expr c = tr_input(s, name, TR_DIRECTION, 0, err);
+        if (!has_failed(err)) L = add(L, mul(c, p->terms.at[k]));
     }
     for (uint32_t k = 0; k < n; k++) room[k] = s->inputs[p->place[k]].symbol;
     tr_gradient(L, room, n, room + n);
@@ -353,7 +356,7 @@ static bool compile(Settle *p, tr_error *err)
         tr_exprs_add(&list, s->touchings[i].tangency, 2);
         tr_exprs_add(&middles, s->touchings[i].middle, 2);
     }
-    if (list.failed || p->terms.failed) tr_fail_memory(err);
+    if (list.failed || middles.failed || p->terms.failed) tr_fail_memory(err);
     if (!has_failed(err)) tr_system_resolve(s, list.at, list.count);
     if (has_failed(err) || !list_unknowns(p, list.at, list.count, err)) {
         tr_exprs_free(&list);
