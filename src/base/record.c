@@ -7,49 +7,25 @@
 #include <errno.h>
 #include <stdlib.h>
 
+typedef struct Kind {
+    const char *ending;
+    bool (*is_there)(tr_error *err);
+    void (*begin)(Record *r);
+    void (*take_row)(Record *r, const double *row, tr_error *err);
+    void (*end)(Record *r, tr_error *err);
+} Kind;
+
 struct Record {
+    const Kind *kind;
     const char *path;
     const char *const *labels;
     uint32_t columns;
     OutFile *file;
     Sha256 sha; // of what was written
     Buffer line;
-    double *rows; // .mat: all of them
+    double *rows; // all of them, of kinds that are written at the end
     uint32_t count, capacity;
-    bool is_mat;
 };
-
-static void write_line(Record *r)
-{
-    tr_buffer_add(&r->line, "\n", 1);
-    if (!r->line.failed) {
-        fwrite(r->line.at, 1, r->line.length, tr_file_stream(r->file));
-        tr_sha256_add(&r->sha, r->line.at, r->line.length);
-    }
-    r->line.length = 0;
-}
-
-Record *tr_record_open(const char *path, const char *const *labels, uint32_t columns, tr_error *err)
-{
-    const bool is_mat = ends_with(path, ".mat");
-    if (has_failed(err) || (is_mat && !tr_mat_is_there(err))) return NULL;
-    Record *r = calloc(1, sizeof *r);
-    if (!r) {
-        tr_fail_memory(err);
-        return NULL;
-    }
-    *r = (Record){.path = path, .labels = labels, .columns = columns, .is_mat = is_mat};
-    r->file = tr_file_create(path, err);
-    if (!r->file) {
-        free(r);
-        return NULL;
-    }
-    tr_sha256_begin(&r->sha);
-    if (r->is_mat) return r;
-    for (uint32_t i = 0; i < columns; i++) tr_buffer_print(&r->line, i ? ",%s" : "%s", labels[i]);
-    write_line(r);
-    return r;
-}
 
 static void keep_row(Record *r, const double *row, tr_error *err)
 {
@@ -62,13 +38,27 @@ static void keep_row(Record *r, const double *row, tr_error *err)
     memcpy(r->rows + (size_t)r->count++ * r->columns, row, r->columns * sizeof *row);
 }
 
-void tr_record_row(Record *r, const double *row, tr_error *err)
+// ---- .csv ----------------------------------------------------------------------------------
+
+static void write_line(Record *r)
 {
-    if (!r || has_failed(err)) return;
-    if (r->is_mat) {
-        keep_row(r, row, err);
-        return;
+    tr_buffer_add(&r->line, "\n", 1);
+    if (!r->line.failed) {
+        fwrite(r->line.at, 1, r->line.length, tr_file_stream(r->file));
+        tr_sha256_add(&r->sha, r->line.at, r->line.length);
     }
+    r->line.length = 0;
+}
+
+static void write_labels(Record *r)
+{
+    for (uint32_t i = 0; i < r->columns; i++)
+        tr_buffer_print(&r->line, i ? ",%s" : "%s", r->labels[i]);
+    write_line(r);
+}
+
+static void write_row(Record *r, const double *row, tr_error *err)
+{
     for (uint32_t i = 0; i < r->columns; i++) {
         if (i) tr_buffer_add(&r->line, ",", 1);
         tr_buffer_number(&r->line, row[i]);
@@ -105,6 +95,68 @@ static bool write_variables(Mat *mat, void *owner)
     return good;
 }
 
+static void write_mat(Record *r, tr_error *err)
+{
+    tr_mat_write(r->path, r->file, write_variables, r, &r->sha, err);
+}
+
+// ---- files of any kind ---------------------------------------------------------------------
+
+static const Kind kinds[] = {
+#define RECORD(ending, is_there, begin, take_row, end) {ending, is_there, begin, take_row, end},
+#include "base/record.def"
+};
+
+static const Kind *kind_of(const char *path)
+{
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
+        if (ends_with(path, kinds[k].ending)) return &kinds[k];
+    return NULL;
+}
+
+const char *tr_record_endings(void)
+{
+#define RECORD(ending, is_there, begin, take_row, end) " " ending
+    static const char all[] =
+#include "base/record.def"
+        ;
+    return all + 1;
+}
+
+bool tr_record_has_kind(const char *path) { return kind_of(path) != NULL; }
+
+bool tr_record_is_text(const char *path)
+{
+    const Kind *kind = kind_of(path);
+    return !kind || !kind->end;
+}
+
+Record *tr_record_open(const char *path, const char *const *labels, uint32_t columns, tr_error *err)
+{
+    const Kind *kind = kind_of(path);
+    if (!kind) kind = &kinds[0];
+    if (has_failed(err) || (kind->is_there && !kind->is_there(err))) return NULL;
+    Record *r = calloc(1, sizeof *r);
+    if (!r) {
+        tr_fail_memory(err);
+        return NULL;
+    }
+    *r = (Record){.kind = kind, .path = path, .labels = labels, .columns = columns};
+    r->file = tr_file_create(path, err);
+    if (!r->file) {
+        free(r);
+        return NULL;
+    }
+    tr_sha256_begin(&r->sha);
+    if (kind->begin) kind->begin(r);
+    return r;
+}
+
+void tr_record_row(Record *r, const double *row, tr_error *err)
+{
+    if (r && !has_failed(err)) r->kind->take_row(r, row, err);
+}
+
 static void free_record(Record *r)
 {
     tr_buffer_free(&r->line);
@@ -117,7 +169,7 @@ OutFile *tr_record_settle(Record *r, Digest *digest, tr_error *err)
     if (!r) return NULL;
     tr_error own = {0}; // an earlier error does not keep what was recorded from being saved
     OutFile *file = r->file;
-    if (r->is_mat) tr_mat_write(r->path, file, write_variables, r, &r->sha, &own);
+    if (r->kind->end) r->kind->end(r, &own);
     if (tr_file_settle(file, &own)) {
         tr_sha256_end(&r->sha, digest->sha256);
         digest->bytes = r->sha.length;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Results as they come: rows of numbers under named columns, to a .csv or a .mat file.
+// Results as they come: rows of numbers under named columns, to a file of a kind of record.def.
 #ifndef TR_BASE_RECORD_H
 #define TR_BASE_RECORD_H
 
@@ -10,7 +10,12 @@
 
 typedef struct Record Record;
 
-// Columns are named by `labels`. A path that ends in .mat is written by matio when it is closed.
+// Whether the end of a name says which kind; and whether such files are read by people
+bool tr_record_has_kind(const char *path);
+bool tr_record_is_text(const char *path);
+const char *tr_record_endings(void); // ".csv .mat"
+
+// Columns are named by `labels`.
 Record *tr_record_open(const char *path, const char *const *labels, uint32_t columns,
                        tr_error *err);
 void tr_record_row(Record *record, const double *row, tr_error *err);

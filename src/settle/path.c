@@ -77,7 +77,7 @@ static bool open_rows(Journey *j, const char *output, const char *form, tr_error
         if (!is_held) j->labels[count++] = p->labels[k];
     }
     j->columns = count;
-    if (!ends_with(path, ".mat") && (form || ends_with(path, ".json"))) {
+    if (tr_record_is_text(path) && (form || ends_with(path, ".json"))) {
         j->file = tr_file_create(path, err);
         j->rows = calloc(rows * j->columns + 1, sizeof *j->rows);
         if (!j->rows) tr_fail_memory(err);

@@ -212,7 +212,7 @@ static bool can_be_written(const char *path)
 {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
     const char *point = strrchr(name, '.');
-    return !point || point == name || ends_with(name, ".csv") || ends_with(name, ".mat");
+    return !point || point == name || tr_record_has_kind(name);
 }
 
 static bool check_options(const tr_simulate_options *o, tr_error *err)
@@ -237,10 +237,11 @@ static bool check_options(const tr_simulate_options *o, tr_error *err)
         tr_fail(err, TR_USAGE, nowhere, "sensitivities do not see through a filter");
     else if (o->output && ends_with(o->output, ".json"))
         tr_fail(err, TR_USAGE, nowhere,
-                "results go to a .csv or .mat file: the .json file beside it is the certificate");
+                "results go to files that end in %s: the .json file beside one is its certificate",
+                tr_record_endings());
     else if (o->output && !can_be_written(o->output))
-        tr_fail(err, TR_USAGE, nowhere, "results go to a .csv or .mat file, not to '%.200s'",
-                o->output);
+        tr_fail(err, TR_USAGE, nowhere, "results go to files that end in %s, not to '%.200s'",
+                tr_record_endings(), o->output);
     return !has_failed(err);
 }
 

@@ -82,7 +82,7 @@ static bool read_range(Family *f, const char *sweep, tr_error *err)
 static void open_rows(Family *f, const tr_steady_options *o, tr_error *err)
 {
     const char *path = o->output ? o->output : "-";
-    if (!ends_with(path, ".mat") && (o->form || ends_with(path, ".json")))
+    if (tr_record_is_text(path) && (o->form || ends_with(path, ".json")))
         f->sheaf.file = tr_file_create(path, err);
     else
         f->record = tr_record_open(path, f->labels, f->columns, err);
