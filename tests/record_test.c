@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The files of a run: rows as CSV and for Matlab, the certificate, and what cannot be written.
+// The files of a run: rows as CSV, for Matlab and for NumPy, the certificate, and what cannot be
+// written.
 #include "motion.h"
 
 #include <matio.h>
@@ -124,6 +125,44 @@ static void test_mat_in_octave(void **state)
     tr_system_free(pendulum_system);
 }
 
+// A header, padded, then rows as they are: the numbers of the table of text, and NumPy's own words.
+static void test_npy(void **state)
+{
+    (void)state;
+    tr_system *pendulum_system = system_from(pendulum);
+    tr_error err = {0};
+    tr_simulate_options o = tr_simulate_defaults(pendulum_system);
+    o.end = 1, o.every = 1. / 7;
+    Sheet *t = simulated(pendulum_system, o, NULL);
+    o.output = in_folder("run.npy");
+    assert_true(tr_simulate(pendulum_system, &o, NULL, &err));
+    size_t length = 0;
+    char *bytes = tr_file_read(o.output, 1 << 20, &length, &err);
+    assert_memory_equal(bytes, "\x93NUMPY\3", 8);
+    uint32_t words;
+    memcpy(&words, bytes + 8, sizeof words);
+    const size_t ahead = 12 + (size_t)words;
+    assert_int_equal(ahead % 64, 0);
+    assert_int_equal(length, ahead + t->rows * t->columns * sizeof(double));
+    const double *rows = (const double *)(const void *)(bytes + ahead);
+    for (size_t i = 0; i < t->rows; i++)
+        for (size_t k = 0; k < t->columns; k++)
+            assert_true(same_bits(rows[i * t->columns + k], t->values[k * t->rows + i]));
+    free(bytes);
+    tr_sheet_free(t);
+    tr_system_free(pendulum_system);
+    if (system("/usr/bin/python3 -c 'import numpy' 2>/dev/null") != 0) {
+        print_message("NumPy is not installed\n");
+        return;
+    }
+    char command[700];
+    snprintf(command, sizeof command,
+             "/usr/bin/python3 -c \"import numpy; r = numpy.load('%s'); assert r.shape == (8,) and "
+             "r['t'][-1] == 1 and r['phi'][0] == 1 and 'energy.kinetic' in r.dtype.names\"",
+             o.output);
+    assert_int_equal(system(command), 0);
+}
+
 static void test_certificate(void **state)
 {
     (void)state;
@@ -222,8 +261,8 @@ static void test_no_such_folder(void **state)
 {
     (void)state;
     tr_system *system = system_from(pendulum);
-    static const char *const names[] = {"none/x.csv", "none/x.mat"};
-    for (int i = 0; i < 2; i++) {
+    static const char *const names[] = {"none/x.csv", "none/x.mat", "none/x.npy"};
+    for (int i = 0; i < 3; i++) {
         tr_error err = {0};
         char words[300];
         tr_simulate_options o = tr_simulate_defaults(system);
@@ -242,6 +281,7 @@ int main(void)
         cmocka_unit_test(test_mat),
         cmocka_unit_test(test_mat_through_tmpdir),
         cmocka_unit_test(test_mat_in_octave),
+        cmocka_unit_test(test_npy),
         cmocka_unit_test(test_certificate),
         cmocka_unit_test(test_interruption),
         cmocka_unit_test(test_full_device),

@@ -92,8 +92,8 @@ static void test_bad_options(void **state)
     refused((o.end = 1e10, o.every = 1), "more than a billion rows");
     refused(o.method = "gear",
             "there is no method 'gear': it is erk, bdf, rk4, pece, lie, rosenbrock or euler");
-    refused(o.output = in_folder("x.json"), "results go to files that end in .csv .mat: the .json "
-                                            "file beside one is its certificate");
+    refused(o.output = in_folder("x.json"), "results go to files that end in .csv .mat .npy: the "
+                                            ".json file beside one is its certificate");
     assert_int_equal(access(in_folder("x.json"), F_OK), -1);
     o = tr_simulate_defaults(system);
     o.atol = 0; // phi_rate is 0 at the start: no error is small enough

@@ -64,8 +64,9 @@ static const struct {
      "independent. Functions and files are called as the model's file, or as `--name` "
      "says, with _ for all that is no letter or digit.\n"},
     {"simulate",
-     "Writes a row for every instant, `-o run.csv` or `-o run.mat`; [what the columns "
-     "are](format.md#results). Beside it\n`run.json`, the certificate: how the run went, how well "
+     "Writes a row for every instant, `-o run.csv`, `-o run.mat` or `-o run.npy`; [what "
+     "the columns are](format.md#results). Beside it\n`run.json`, the certificate: how the run "
+     "went, how well "
      "energy and constraints were kept, events and warnings,\nand the hash of the rows: both "
      "get their names when both are on the disk.\nWith `-o -`, and without `-o` unless that is a "
      "terminal, rows go to standard "

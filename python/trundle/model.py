@@ -272,7 +272,7 @@ class LoadedModel:
         control, sample   control(now) is called every `sample` seconds, else at every row: it sees
                           now.t and now["roll"], sets now.u["steer_torque"], and stops the run by False
         progress          progress(t, end) is called now and then, and stops the run by False
-        output            a .csv or .mat file that the rows also go to
+        output            a .csv, .mat or .npy file that the rows also go to
         warn              warnings of the run are Python's, too; they are in r.certificate anyway
 
         A run that fails raises Failed, whose .result has the rows up to there; so has the

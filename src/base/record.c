@@ -100,6 +100,38 @@ static void write_mat(Record *r, tr_error *err)
     tr_mat_write(r->path, r->file, write_variables, r, &r->sha, err);
 }
 
+// ---- .npy ----------------------------------------------------------------------------------
+
+static void write_bytes(Record *r, const void *bytes, size_t length)
+{
+    fwrite(bytes, 1, length, tr_file_stream(r->file));
+    tr_sha256_add(&r->sha, bytes, length);
+}
+
+// NumPy's array of records, a field for each column. Version 3.0 has names in UTF-8; rows begin at
+// a multiple of 64 bytes, so that they can be mapped.
+static void write_npy(Record *r, tr_error *err)
+{
+    enum { AHEAD = 12, ALIGNED = 64 }; // bytes before the words; and of what all is a multiple
+    Buffer words = {0};
+    tr_buffer_print(&words, "{'fortran_order': False, 'shape': (%u,), 'descr': [", r->count);
+    for (uint32_t i = 0; i < r->columns; i++)
+        tr_buffer_print(&words, "('%s', '<f8'),", r->labels[i]);
+    tr_buffer_print(&words, "]}");
+    while ((AHEAD + words.length + 1) % ALIGNED && !words.failed) tr_buffer_add(&words, " ", 1);
+    tr_buffer_add(&words, "\n", 1);
+    const uint32_t length = (uint32_t)words.length;
+    if (words.failed)
+        tr_fail_memory(err);
+    else {
+        write_bytes(r, "\x93NUMPY\3", 8); // with the zero that ends it
+        write_bytes(r, &length, sizeof length);
+        write_bytes(r, words.at, words.length);
+        if (r->count) write_bytes(r, r->rows, (size_t)r->count * r->columns * sizeof *r->rows);
+    }
+    tr_buffer_free(&words);
+}
+
 // ---- files of any kind ---------------------------------------------------------------------
 
 static const Kind kinds[] = {

@@ -13,7 +13,7 @@ typedef struct Record Record;
 // Whether the end of a name says which kind; and whether such files are read by people
 bool tr_record_has_kind(const char *path);
 bool tr_record_is_text(const char *path);
-const char *tr_record_endings(void); // ".csv .mat"
+const char *tr_record_endings(void); // ".csv .mat .npy"
 
 // Columns are named by `labels`.
 Record *tr_record_open(const char *path, const char *const *labels, uint32_t columns,

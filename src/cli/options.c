@@ -216,7 +216,7 @@ static const struct {
     size_t offset; // of the path, in Options
     const char *endings;
 } files[] = {
-    {OF_SIMULATE, "-o", offsetof(Options, output), ".csv .mat"},
+    {OF_SIMULATE, "-o", offsetof(Options, output), ".csv .mat .npy"},
     {OF_SIMULATE, "--report", offsetof(Options, report), ".html .htm"},
     {OF_LINEARISE, "-o", offsetof(Options, output), ".csv .json .mat .svg .txt"},
     {OF_LINEARISE, "--plot", offsetof(Options, picture), ".svg"},

@@ -16,7 +16,7 @@ static void tell(void *owner, size_t row, const char *words)
 // Of one pose there are words and JSON, and no table.
 static bool refuses(const char *output)
 {
-    static const char *const endings[] = {".yaml", ".yml", ".csv", ".mat"};
+    static const char *const endings[] = {".yaml", ".yml", ".csv", ".mat", ".npy"};
     for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
         if (cli_ends_with(output, endings[i])) {
             cli_say("trundle: -o '%s': one pose is written as .txt or .json, and tables of poses "
