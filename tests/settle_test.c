@@ -155,6 +155,49 @@ static void test_sprung(void **state)
     tr_sheet_free(sheet);
 }
 
+// ---- legs that level -----------------------------------------------------------------------
+
+// Four legs with balls for feet, each moved by itself
+static const char legs[] =
+    "trundle: 1\n"
+    "parameters: {a: 0.2, b: -0.35}\n"
+    "ground: {height: a*x + b*y}\n"
+    "bodies:\n"
+    "  body: {joint: {type: free}, mass: 30, inertia: {xx: 1, yy: 1, zz: 1}}\n"
+    "  fl: {parent: body, joint: {type: prismatic, axis: \"0, 0, 1\", at: \"0.5, 0.3, -0.2\"}, "
+    "mass: 1}\n"
+    "  fr: {parent: body, joint: {type: prismatic, axis: \"0, 0, 1\", at: \"0.5, -0.3, -0.2\"}, "
+    "mass: 1}\n"
+    "  rl: {parent: body, joint: {type: prismatic, axis: \"0, 0, 1\", at: \"-0.4, 0.3, -0.2\"}, "
+    "mass: 1}\n"
+    "  rr: {parent: body, joint: {type: prismatic, axis: \"0, 0, 1\", at: \"-0.4, -0.3, -0.2\"}, "
+    "mass: 1}\n"
+    "contacts:\n"
+    "  fl: {kind: rolling, shape: ball, body: fl, radius: 0.05}\n"
+    "  fr: {kind: rolling, shape: ball, body: fr, radius: 0.05}\n"
+    "  rl: {kind: rolling, shape: ball, body: rl, radius: 0.05}\n"
+    "  rr: {kind: rolling, shape: ball, body: rr, radius: 0.05}\n"
+    "guess: {body.z: 0.3, body.qx: 0.02}\n";
+
+static void test_legs_that_level(void **state)
+{
+    (void)state;
+    static const char *const holds[] = {"body.x", "body.y", "body.yaw", "fl=0.04"};
+    static const double held[] = {0.6, -1.1, 0, 0.04};
+    const tr_settle_options o = by("level", holds, 4);
+    Bench b = bench_of(model_from(legs), &o);
+    settle_at(&b, held);
+    assert_close(told(&b, "body.roll"), 0, 1e-12);
+    assert_close(told(&b, "body.pitch"), 0, 1e-12);
+    // the plane below the middles of the balls rises by a and b
+    assert_close(told(&b, "fr") - 0.04, -0.35 * -0.6, 1e-12);
+    assert_close(told(&b, "rl") - 0.04, 0.2 * -0.9, 1e-12);
+    assert_close(told(&b, "rr") - 0.04, -0.35 * -0.6 + 0.2 * -0.9, 1e-12);
+    const double height = 0.2 * 1.1 - 0.35 * -0.8 + 0.05 * sqrt(1 + 0.2 * 0.2 + 0.35 * 0.35);
+    assert_close(told(&b, "body.z"), height + 0.2 - 0.04, 1e-12);
+    free_bench(&b);
+}
+
 // ---- level ground and slopes ---------------------------------------------------------------
 
 // Four wheels, the left ones on one rocker and the right ones on another, which turn against each
@@ -713,13 +756,21 @@ static void test_grid(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rocker_bogie), cmocka_unit_test(test_four_wheels),
-        cmocka_unit_test(test_basic),        cmocka_unit_test(test_sprung),
-        cmocka_unit_test(test_level),        cmocka_unit_test(test_slope),
-        cmocka_unit_test(test_brute_force),  cmocka_unit_test(test_balance),
-        cmocka_unit_test(test_weight_alone), cmocka_unit_test(test_far),
-        cmocka_unit_test(test_bowl),         cmocka_unit_test(test_path),
-        cmocka_unit_test(test_jump),         cmocka_unit_test(test_calls),
+        cmocka_unit_test(test_rocker_bogie),
+        cmocka_unit_test(test_four_wheels),
+        cmocka_unit_test(test_basic),
+        cmocka_unit_test(test_sprung),
+        cmocka_unit_test(test_legs_that_level),
+        cmocka_unit_test(test_level),
+        cmocka_unit_test(test_slope),
+        cmocka_unit_test(test_brute_force),
+        cmocka_unit_test(test_balance),
+        cmocka_unit_test(test_weight_alone),
+        cmocka_unit_test(test_far),
+        cmocka_unit_test(test_bowl),
+        cmocka_unit_test(test_path),
+        cmocka_unit_test(test_jump),
+        cmocka_unit_test(test_calls),
         cmocka_unit_test(test_grid),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1021,6 +1021,7 @@ tr_locus *tr_locus_trimmed(const tr_system *system, const char *name, double fro
 //   contact     all contacts touch: as many as there are unknowns
 //   residual    the sum of squares of gaps is least, each times its weight
 //   deflection  all touch; squares of spring travels are least, springs carry the weight
+//   level       all touch; squares of the vehicle's roll and pitch are least
 //   energy      potential energy is least and nothing is in the ground; what lifts off does
 //
 // Coordinates that none of this depends on, as angles of wheels, stay what they are at the start.

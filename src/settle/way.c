@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ways to settle: what each asks of a model, and the terms that are its own (T291, T292).
+// Ways to settle: what each asks of a model, and the terms that are its own (T291, T292, T296).
 #include "settle/settle.h"
 
 #include "num/dense.h"
@@ -204,6 +204,22 @@ static bool begin_basic(Settle *p, tr_error *err)
     p->attitude[1] = slope_along(hubs, LEFT, by_width);
     p->attitude[2] = -slope_along(hubs, AHEAD, by_length);
     return true;
+}
+
+// ---- level ---------------------------------------------------------------------------------
+
+// Of all poses that touch, that in which the vehicle stands most upright                 (T296)
+static void prepare_level(Settle *p, TermGroup group, tr_error *err)
+{
+    if (group != GROUP_ATTITUDE) return;
+    if (p->vehicle == SCENE_WORLD) {
+        tr_fail(err, TR_INVALID, (Place){0},
+                "level is about the body that carries all wheels, and there is none");
+        return;
+    }
+    const SceneBody *b = &p->system->scene.bodies[p->vehicle];
+    tr_settle_term(p, "the roll", tr_settle_angle(b, 2));
+    tr_settle_term(p, "the pitch", tr_settle_angle(b, 1));
 }
 
 // ---- by name -------------------------------------------------------------------------------
