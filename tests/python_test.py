@@ -918,6 +918,25 @@ class Interrupts(unittest.TestCase):
         b.advance(max(plain(b["t"])))
         self.assertIsNone(getattr(caught.exception, "result", None))
 
+    def test_numbers_after_a_signal(self):
+        """Where it was stopped, a run has the motion of one that nobody stopped, and goes on with it."""
+        m = trundle.parse(PENDULUM)
+        for method in "erk", "bdf", "rk4":
+            s, other = m.open(method=method), m.open(method=method)
+            s.advance(0.5)
+            timer = threading.Timer(0.05, os.kill, (os.getpid(), signal.SIGINT))
+            timer.start()
+            with self.assertRaises(KeyboardInterrupt):
+                s.advance(1e7)
+            timer.join()
+            self.assertGreater(s.t, 0.5)
+            other.advance(0.5)
+            other.advance(s.t)
+            self.assertAlmostEqual(s["a"], other["a"], delta=1e-6)
+            s.step(0.1)
+            other.step(0.1)
+            self.assertAlmostEqual(s["a"], other["a"], delta=1e-6)
+
     def test_waiting(self):
         """A signal ends a call that waits for another thread's."""
         s = bicycle().open(method="rk4", step=1e-5)
