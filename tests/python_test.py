@@ -952,6 +952,25 @@ class Interrupts(unittest.TestCase):
         other.join()
         self.assertEqual(s.t, 4)
 
+    def test_one_model(self):
+        """Sweeps and fits leave their model to others: to callbacks, and to threads."""
+        m, found = trundle.parse(PENDULUM), []
+
+        def ask(*at):
+            found.append(m.variant(set={"l": 0.3}).simulate(end=0.1)["a"][-1])
+
+        m.sweep({"l": [0.4 + 1e-4 * i for i in range(300)]}, end=3, threads=1, progress=ask)
+        m.variant(set={"l": 0.7}).fit(m.simulate(end=5, every=0.05), "l", method="rk4", step=1e-4, progress=ask)
+        self.assertGreater(len(found), 1)
+        found = found[:1]
+        threads = [threading.Thread(target=lambda: found.append(m.sweep({"l": 0.3}, "final(a)", end=0.1)["final(a)"][0]))
+                   for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(found, found[:1] * 5)
+
     def test_others_go_on(self):
         """Another thread of Python counts while a long call is made."""
         m, ticks, over = bicycle(), [], threading.Event()
