@@ -240,6 +240,12 @@ class Errors(unittest.TestCase):
         self.check(trundle.Failed, "rank", lambda: s["t"])
         s.reset()
         self.assertIsNone(s.failure)
+        m = trundle.parse(PENDULUM.replace("torque: push", "torque: push + sqrt(0.5 - t)"))
+        s, b = m.open(method="rk4"), m.batch(3)
+        error = self.check(trundle.Failed, "no longer finite", s.advance, 1)
+        b.advance(1)
+        for why in error, s.failure, b.failures[2]:  # with its place in the model
+            self.assertEqual((str(why), why.line, why.column), (str(error), 9, 21))
 
 
 class Results(unittest.TestCase):

@@ -437,7 +437,7 @@ const double *tr_run_row(Run *run)
 bool tr_run_failed(const Run *run, tr_error *err)
 {
     if (!run || !run->failure.status) return false;
-    tr_fail(err, run->failure.status, (Place){0}, "%s", run->failure.text);
+    if (err && !err->status) *err = run->failure; // with its place in the model
     return true;
 }
 
