@@ -76,7 +76,11 @@ class Models(unittest.TestCase):
         self.assertEqual(m.outputs["vdot"], (9, 1))
         self.assertEqual(m.initial["frame.x"], 0)
         self.assertIn("bicycle", repr(m))
-        self.assertIn("<pre>", m._repr_html_())
+        shown = m._repr_html_()
+        self.assertIn("<pre>", shown)
+        self.assertIn("<math", shown)
+        for word in "<html", "<head", "<style", "<body", "<title":  # would be the notebook's, too
+            self.assertNotIn(word, shown)
 
     def test_variants(self):
         m = trundle.parse(PENDULUM)
