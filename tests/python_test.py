@@ -193,6 +193,11 @@ class Errors(unittest.TestCase):
         self.check(trundle.UsageError, "no input or joint", m.lqr, None)
         self.check(TypeError, "dict", m.batch, 3, set=[1])
         self.check(TypeError, "integer", m.batch, "3")
+        b = m.batch(2)
+        for where in 1, True, 0.5, [1]:
+            self.check(ValueError, "where: 2 numbers were expected", b.reset, where)
+        for values in None, [None, 1], "1":
+            self.check(TypeError, "", b.set, "push", values)
         self.check(TypeError, "trundle.load(FILE)", trundle.LoadedModel, model_path("bicycle"))
         self.assertEqual(trundle.parse(PENDULUM, with_=None, allowed="/tmp")._how["allowed"], ["/tmp"])
         s = m.open()
