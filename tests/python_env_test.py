@@ -87,6 +87,19 @@ class Environments(unittest.TestCase):
         self.assertNotEqual(one.reset()[0][2], other[2])
         self.assertTrue(all(abs(one.reset()[0][2]) <= 0.1 for _ in range(50)))
 
+    def test_options(self):
+        """They are for one episode, also where they are refused: a seed decides the next one."""
+        one, fresh = env.Env(MODEL, **{**HOW, "start": {"tilt": (-0.1, 0.1)}}), env.Env(MODEL, **{**HOW, "start": {"tilt": (-0.1, 0.1)}})
+        want = fresh.reset(seed=1)[0], fresh.step([3])[0]
+        one.reset(seed=1, options={"l": 0.9})
+        self.assertNotEqual(list(one.step([3])[0]), list(want[1]))
+        for options in {"l": 0.8}, {"m": -1}, {"none": 1}:
+            try:
+                one.reset(options=options)
+            except trundle.Error:
+                self.assertNotIn("l", options)
+            np.testing.assert_array_equal((one.reset(seed=1)[0], one.step([3])[0]), want)
+
     def test_actions(self):
         """Actions beyond the bounds are cut off; the last one does not reach into the next episode."""
         one, two = env.Env(MODEL, **HOW), env.Env(MODEL, **HOW)

@@ -204,7 +204,7 @@ class Env(Base):
         self.observation_space = box(*np.outer([-np.inf, np.inf], np.ones(len(self.task.seen))))
         self._at = [self.model.columns.index(name) for name in self.task.columns]
         self._np_random = self._np_random_seed = None  # Gymnasium's own checks look at them by these names
-        self._now, self._over = None, True
+        self._now, self._over, self._has_options = None, True, False
 
     @property
     def unwrapped(self):
@@ -237,9 +237,12 @@ class Env(Base):
         return np.array([row[i] for i in self._at])
 
     def reset(self, *, seed=None, options=None):
-        """Another start: (observation, info). options: numbers of it that are not drawn."""
+        """Another start: (observation, info). options: numbers of it that are not drawn, this once."""
         if seed is not None:
             self._seed(seed)
+        if self._has_options:  # what they set is as the model has it again
+            self.run = self.model.open(**self.task.run_options)
+        self._has_options = bool(options)
         for name, value in {**self.task.draw(self.np_random), **(options or {})}.items():
             self.run.set(name, value)
         self.run.reset()
