@@ -227,6 +227,9 @@ class Errors(unittest.TestCase):
             self.check(TypeError, "step: a number", call, step="x")
         error = self.check(trundle.UsageError, "unknown name 'b'", m.steady, hold={"b": 1})
         self.assertTrue(str(error).startswith("hold"), str(error))  # not as the command line has it
+        self.check(trundle.Failed, "may not take more: most_steps sets", m.simulate, end=9, most_steps=3)
+        table = "trundle: 1\ntables: {f: {file: %s, x: a, value: b}}\nbodies: {a: {mass: 1}}\n"
+        self.check(trundle.InvalidModel, "folder of the model: allowed DIR", trundle.parse, table % "/etc/passwd")
         self.check(trundle.InvalidModel, "Model(): the model has no bodies", trundle.Model("x").load)
         error = self.check(trundle.InvalidModel, "does not come after", m.fit, {"t": [1, 0], "a": [0, 0]}, "l")
         self.assertTrue(str(error).startswith("recording0.csv:3: "), str(error))
