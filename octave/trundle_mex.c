@@ -116,15 +116,19 @@ static void place(const Call *c, char *text, size_t size)
         snprintf(text, size, "%s: ", file);
 }
 
-// Options of the command line are names here: --hold is 'hold'.
+static bool is_letter(char c) { return c >= 'a' && c <= 'z'; }
+
+// Options of the command line are names here: --hold is 'hold', --most-steps 'most_steps'.
 static void leave_dashes_out(char *text)
 {
     char *to = text;
+    bool is_option = false;
     for (const char *from = text; *from; from++) {
-        const bool begins = from == text || from[-1] == ' ';
-        if (begins && from[0] == '-' && from[1] == '-' && from[2] >= 'a' && from[2] <= 'z')
-            from += 2;
-        *to++ = *from;
+        const bool begins = from == text || strchr(" (", from[-1]);
+        if (begins && from[0] == '-' && from[1] == '-' && is_letter(from[2]))
+            from += 2, is_option = true;
+        is_option = is_option && (is_letter(*from) || *from == '-');
+        *to++ = (char)(is_option && *from == '-' ? '_' : *from);
     }
     *to = 0;
 }

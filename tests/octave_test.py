@@ -266,6 +266,8 @@ calls = {
   @() m.simulate('end', {}), 'one number';
   @() m.simulate('every', 0), 'positive';
   @() m.simulate('end', NaN), 'not finite';
+  @() m.simulate('most_steps', 3), ': most_steps sets';
+  @() trundle(sprintf('trundle: 1\ntables: {f: {file: /etc/passwd, x: a, value: b}}\nbodies: {a: {mass: 1}}\n')), ': allow_files DIR';
   @() run.advance(NaN), 'not finite';
   @() trundle_mex('inputs', uint64(1), 'thing'), 'parameter';
   @() m.open('method', 'magic'), 'magic';

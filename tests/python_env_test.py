@@ -5,7 +5,10 @@ as they should, and the spaces are as Gymnasium's; what is wrong is refused in w
 
     tests/python_env_test.py TRUNDLE ROOT       with PYTHONPATH where the built package is
 """
+import copy
 import pathlib
+import pickle
+import subprocess
 import sys
 import unittest
 
@@ -42,13 +45,15 @@ class Environments(unittest.TestCase):
             actions = random.uniform(-10, 10, (n, 1))
             seen, rewards, ended, cut, info = many.step(actions)
             for i, one in enumerate(ones):
-                own, reward, its_end, its_cut, _ = one.step(actions[i])
+                own, reward, its_end, its_cut, its = one.step(actions[i])
                 self.assertEqual((reward, its_end, its_cut), (rewards[i], ended[i], cut[i]))
                 if its_end or its_cut:
                     ends += 1
                     self.assertTrue(info["_final_obs"][i])
                     np.testing.assert_array_equal(info["final_obs"][i], own)
-                    own, _ = one.reset()
+                    self.assertEqual(info["final_info"]["t"][i], its["t"])
+                    own, its = one.reset()
+                self.assertEqual(info["t"][i], its["t"])
                 np.testing.assert_array_equal(own, seen[i])
         self.assertGreater(ends, 10)
 
@@ -82,6 +87,19 @@ class Environments(unittest.TestCase):
         self.assertNotEqual(one.reset()[0][2], other[2])
         self.assertTrue(all(abs(one.reset()[0][2]) <= 0.1 for _ in range(50)))
 
+    def test_options(self):
+        """They are for one episode, also where they are refused: a seed decides the next one."""
+        one, fresh = env.Env(MODEL, **{**HOW, "start": {"tilt": (-0.1, 0.1)}}), env.Env(MODEL, **{**HOW, "start": {"tilt": (-0.1, 0.1)}})
+        want = fresh.reset(seed=1)[0], fresh.step([3])[0]
+        one.reset(seed=1, options={"l": 0.9})
+        self.assertNotEqual(list(one.step([3])[0]), list(want[1]))
+        for options in {"l": 0.8}, {"m": -1}, {"none": 1}:
+            try:
+                one.reset(options=options)
+            except trundle.Error:
+                self.assertNotIn("l", options)
+            np.testing.assert_array_equal((one.reset(seed=1)[0], one.step([3])[0]), want)
+
     def test_actions(self):
         """Actions beyond the bounds are cut off; the last one does not reach into the next episode."""
         one, two = env.Env(MODEL, **HOW), env.Env(MODEL, **HOW)
@@ -98,12 +116,14 @@ class Environments(unittest.TestCase):
         self.assertEqual((one.action_space.low[0], one.action_space.high[0]), (-2, 2))
         for _ in range(10):
             seen, reward, ended, cut, info = one.step([0.5])
-            rewards, ends = many.step(np.full((3, 1), 0.5))[1:3]
+            rewards, ends, _, infos = many.step(np.full((3, 1), 0.5))[1:]
             self.assertEqual((list(rewards), list(ends)), ([reward] * 3, [ended] * 3))
             if ended:
                 break
         self.assertEqual((reward, ended, cut), (-5, True, False))
         self.assertTrue(np.isfinite(seen).all() and info["failure"])
+        self.assertEqual(list(infos["final_info"]["failure"]), [info["failure"]] * 3)
+        self.assertTrue(infos["final_info"]["_failure"].all() and infos["_final_info"].all())
         self.assertFalse(many.step(np.zeros((3, 1)))[2].any())
         with self.assertRaisesRegex(trundle.UsageError, "reset"):
             one.step([0])
@@ -162,6 +182,57 @@ class Environments(unittest.TestCase):
             many.step(np.zeros(3))
         with self.assertRaisesRegex(trundle.UsageError, "finite"):
             many.step(np.full((2, 1), np.nan))
+
+
+# What stands for Gymnasium: of its bases what environments take from them, and what its checks of
+# environments look at
+GYMNASIUM = """
+import copy, sys, types
+gymnasium, vector, spaces = (types.ModuleType(name) for name in ("gymnasium", "gymnasium.vector", "gymnasium.spaces"))
+class Base:
+    _np_random = _np_random_seed = None
+gymnasium.Env, vector.VectorEnv = type("Env", (Base,), {}), type("VectorEnv", (Base,), {"closed": False})
+vector.AutoresetMode = types.SimpleNamespace(SAME_STEP="the same step")
+gymnasium.vector, gymnasium.spaces = vector, spaces
+sys.modules.update({"gymnasium": gymnasium, "gymnasium.vector": vector, "gymnasium.spaces": spaces})
+class Box:
+    def __init__(self, low, high, dtype):
+        self.low, self.high, self.dtype = low, high, dtype
+spaces.Box = Box
+from trundle import env
+task = dict(act={"push": (-1, 1)}, observe="x", reward="1", every=0.1, start={"tilt": (0, 1)})
+one, many = env.Env(sys.argv[1], **task), env.VectorEnv(sys.argv[1], 2, **task)
+assert isinstance(one, gymnasium.Env) and isinstance(many, vector.VectorEnv)
+assert isinstance(one.action_space, Box) and many.metadata["autoreset_mode"] == "the same step"
+one.reset(seed=123)
+first = copy.deepcopy(one.unwrapped._np_random)
+assert one.np_random_seed == one._np_random_seed == 123
+one.reset(seed=123)
+assert one._np_random.bit_generator.state == first.bit_generator.state
+one.reset(seed=456)
+assert one._np_random.bit_generator.state != first.bit_generator.state
+one.reset(options={})
+one.np_random = first
+assert one.np_random is first and one.np_random_seed == -1
+"""
+
+
+class Beside(unittest.TestCase):
+    def test_gymnasium(self):
+        """Where it is installed, these are of its classes, with its spaces, and its checks find the generator."""
+        subprocess.run([sys.executable, "-c", GYMNASIUM, MODEL], check=True)
+
+    def test_copies(self):
+        """They go on by themselves, with the same numbers, into the next episode."""
+        how = {**HOW, "start": {"tilt": (-0.1, 0.1)}}
+        for one in env.Env(MODEL, **how), env.VectorEnv(MODEL, 2, **how):
+            actions = np.full(one.action_space.shape, 3.0)
+            one.reset(seed=3)
+            one.step(actions)
+            others = [copy.copy(one), copy.deepcopy(one), pickle.loads(pickle.dumps(one))]
+            want = [one.step(actions)[0], one.reset()[0]]
+            for other in others:
+                np.testing.assert_array_equal([other.step(actions)[0], other.reset()[0]], want)
 
 
 class Batches(unittest.TestCase):

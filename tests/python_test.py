@@ -76,7 +76,11 @@ class Models(unittest.TestCase):
         self.assertEqual(m.outputs["vdot"], (9, 1))
         self.assertEqual(m.initial["frame.x"], 0)
         self.assertIn("bicycle", repr(m))
-        self.assertIn("<pre>", m._repr_html_())
+        shown = m._repr_html_()
+        self.assertIn("<pre>", shown)
+        self.assertIn("<math", shown)
+        for word in "<html", "<head", "<style", "<body", "<title":  # would be the notebook's, too
+            self.assertNotIn(word, shown)
 
     def test_variants(self):
         m = trundle.parse(PENDULUM)
@@ -189,6 +193,11 @@ class Errors(unittest.TestCase):
         self.check(trundle.UsageError, "no input or joint", m.lqr, None)
         self.check(TypeError, "dict", m.batch, 3, set=[1])
         self.check(TypeError, "integer", m.batch, "3")
+        b = m.batch(2)
+        for where in 1, True, 0.5, [1]:
+            self.check(ValueError, "where: 2 numbers were expected", b.reset, where)
+        for values in None, [None, 1], "1":
+            self.check(TypeError, "", b.set, "push", values)
         self.check(TypeError, "trundle.load(FILE)", trundle.LoadedModel, model_path("bicycle"))
         self.assertEqual(trundle.parse(PENDULUM, with_=None, allowed="/tmp")._how["allowed"], ["/tmp"])
         s = m.open()
@@ -218,6 +227,9 @@ class Errors(unittest.TestCase):
             self.check(TypeError, "step: a number", call, step="x")
         error = self.check(trundle.UsageError, "unknown name 'b'", m.steady, hold={"b": 1})
         self.assertTrue(str(error).startswith("hold"), str(error))  # not as the command line has it
+        self.check(trundle.Failed, "may not take more: most_steps sets", m.simulate, end=9, most_steps=3)
+        table = "trundle: 1\ntables: {f: {file: %s, x: a, value: b}}\nbodies: {a: {mass: 1}}\n"
+        self.check(trundle.InvalidModel, "folder of the model: allowed DIR", trundle.parse, table % "/etc/passwd")
         self.check(trundle.InvalidModel, "Model(): the model has no bodies", trundle.Model("x").load)
         error = self.check(trundle.InvalidModel, "does not come after", m.fit, {"t": [1, 0], "a": [0, 0]}, "l")
         self.assertTrue(str(error).startswith("recording0.csv:3: "), str(error))
@@ -240,6 +252,12 @@ class Errors(unittest.TestCase):
         self.check(trundle.Failed, "rank", lambda: s["t"])
         s.reset()
         self.assertIsNone(s.failure)
+        m = trundle.parse(PENDULUM.replace("torque: push", "torque: push + sqrt(0.5 - t)"))
+        s, b = m.open(method="rk4"), m.batch(3)
+        error = self.check(trundle.Failed, "no longer finite", s.advance, 1)
+        b.advance(1)
+        for why in error, s.failure, b.failures[2]:  # with its place in the model
+            self.assertEqual((str(why), why.line, why.column), (str(error), 9, 21))
 
 
 class Results(unittest.TestCase):
@@ -918,6 +936,25 @@ class Interrupts(unittest.TestCase):
         b.advance(max(plain(b["t"])))
         self.assertIsNone(getattr(caught.exception, "result", None))
 
+    def test_numbers_after_a_signal(self):
+        """Where it was stopped, a run has the motion of one that nobody stopped, and goes on with it."""
+        m = trundle.parse(PENDULUM)
+        for method in "erk", "bdf", "rk4":
+            s, other = m.open(method=method), m.open(method=method)
+            s.advance(0.5)
+            timer = threading.Timer(0.05, os.kill, (os.getpid(), signal.SIGINT))
+            timer.start()
+            with self.assertRaises(KeyboardInterrupt):
+                s.advance(1e7)
+            timer.join()
+            self.assertGreater(s.t, 0.5)
+            other.advance(0.5)
+            other.advance(s.t)
+            self.assertAlmostEqual(s["a"], other["a"], delta=1e-6)
+            s.step(0.1)
+            other.step(0.1)
+            self.assertAlmostEqual(s["a"], other["a"], delta=1e-6)
+
     def test_waiting(self):
         """A signal ends a call that waits for another thread's."""
         s = bicycle().open(method="rk4", step=1e-5)
@@ -932,6 +969,25 @@ class Interrupts(unittest.TestCase):
         self.assertTrue(other.is_alive())
         other.join()
         self.assertEqual(s.t, 4)
+
+    def test_one_model(self):
+        """Sweeps and fits leave their model to others: to callbacks, and to threads."""
+        m, found = trundle.parse(PENDULUM), []
+
+        def ask(*at):
+            found.append(m.variant(set={"l": 0.3}).simulate(end=0.1)["a"][-1])
+
+        m.sweep({"l": [0.4 + 1e-4 * i for i in range(300)]}, end=3, threads=1, progress=ask)
+        m.variant(set={"l": 0.7}).fit(m.simulate(end=5, every=0.05), "l", method="rk4", step=1e-4, progress=ask)
+        self.assertGreater(len(found), 1)
+        found = found[:1]
+        threads = [threading.Thread(target=lambda: found.append(m.sweep({"l": 0.3}, "final(a)", end=0.1)["final(a)"][0]))
+                   for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(found, found[:1] * 5)
 
     def test_others_go_on(self):
         """Another thread of Python counts while a long call is made."""

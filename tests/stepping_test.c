@@ -229,6 +229,64 @@ static void test_as_simulated(void **state)
     check_against_simulate("hopping_wheel", "hop", 1);
 }
 
+// ---- stopped by a callback -----------------------------------------------------------------
+
+static bool never(void *owner, double t, double end)
+{
+    (void)end;
+    double *seen = owner;
+    *seen = t;
+    return false;
+}
+
+static Stepped step_told(const char *model, const char *case_name, const char *method, double *seen)
+{
+    tr_error err = {0};
+    Stepped s = step_model(model, case_name, method);
+    tr_run_options o = tr_run_defaults(s.plan);
+    o.method = method, o.progress = never, o.owner = seen;
+    tr_run_free(s.run);
+    s.run = tr_run_new(s.plan, &o, &err);
+    insist(&err);
+    return s;
+}
+
+// Told to stop in each of its steps, it is where the step ended, and goes on with the same bits:
+// also where a contact opens or closes within the step, or the chart changes behind it.
+static void check_told(const char *model, const char *case_name, const char *method, double end)
+{
+    double seen = 0;
+    size_t stops = 0;
+    tr_error err = {0};
+    Stepped a = step_model(model, case_name, method);
+    Stepped b = step_told(model, case_name, method, &seen);
+    advance(a.run, end);
+    for (double t = 0; tr_run_time(b.run) < end; t = tr_run_time(b.run), stops++) {
+        assert_false(tr_run_advance(b.run, end, &err));
+        insist(&err);
+        assert_true(tr_run_time(b.run) <= seen && tr_run_time(b.run) >= t && stops < 100000);
+        assert_true(tr_run_row(b.run)[0] == tr_run_time(b.run));
+    }
+    assert_true(stops > 5);
+    double *row = copy_row(a.run, a.columns);
+    assert_same_row(row, b.run, b.columns);
+    free(row);
+    let_go(&a);
+    let_go(&b);
+}
+
+static void test_told_to_stop(void **state)
+{
+    (void)state;
+    static const char *const methods[] = {"erk", "bdf", "rk4", "pece", "lie"};
+    for (size_t i = 0; i < 5; i++) {
+        check_told("bicycle", "free", methods[i], 0.3);
+        check_told("hopping_wheel", "hop", methods[i], 1.2);
+    }
+    check_told("bricard", "turn", "erk", 6);
+    check_told("bricard", "turn", "rk4", 6);
+}
+
 // ---- snapshots -----------------------------------------------------------------------------
 
 // Saved at `save`, advanced to `end`, restored, advanced again: the same bits by as many
@@ -823,6 +881,7 @@ int main(void)
         cmocka_unit_test(test_evaluations_of_steps),
         cmocka_unit_test(test_adaptive_by_calls),
         cmocka_unit_test(test_as_simulated),
+        cmocka_unit_test(test_told_to_stop),
         cmocka_unit_test(test_snapshots),
         cmocka_unit_test(test_saving_disturbs_nothing),
         cmocka_unit_test(test_parameters),

@@ -190,8 +190,9 @@ static bool take_mask(BatchObject *self, PyObject *from, Doubles *mask)
 {
     *mask = (Doubles){0};
     if (from == Py_None) return true;
-    if (!take_doubles(from, mask)) return false;
-    if (mask->count == self->count) return true;
+    const bool is_one = PyFloat_Check(from) || PyLong_Check(from);
+    if (!is_one && !take_doubles(from, mask)) return false;
+    if (!is_one && mask->count == self->count) return true;
     PyErr_Format(PyExc_ValueError, "where: %zu numbers were expected, one for each run",
                  self->count);
     doubles_free(mask);

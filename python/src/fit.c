@@ -102,11 +102,10 @@ static PyObject *fit(PyObject *module, PyObject *args)
     Call call = {.progress = said == Py_None ? NULL : said};
     o.progress = progress, o.owner = &call;
     if (take_options(how, derive_fields, &derive, &kept) &&
-        take_options(options, fields, &o, &kept) && lock_take(&source->lock)) {
+        take_options(options, fields, &o, &kept)) {
         call_begin(&call, true);
         found = tr_fit_find(source->model, &derive, &o, &err);
         call_end(&call);
-        lock_give(&source->lock);
     }
     kept_free(&kept);
     PyObject *out = found && !PyErr_Occurred() ? fit_out(found, &err) : NULL;

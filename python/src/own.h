@@ -129,7 +129,6 @@ typedef struct SourceObject {
     PyObject_HEAD
     tr_model *model;
     PyObject *file; // its path, or NULL
-    Lock lock;
 } SourceObject;
 
 typedef struct SystemObject {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Source(path=None, text=None): what a model file, or a text, says; a text as if it stood in the
-// file, where both are given. Without both there is nothing yet.
+// file, where both are given. It never changes, so any number of threads may use one.
 #include "own.h"
 
 #include <stddef.h>
@@ -16,8 +16,7 @@ static PyObject *source_new(PyTypeObject *type, PyObject *args, PyObject *keywor
     const char *file, *words;
     tr_error err = {0};
     SourceObject *self = (SourceObject *)PyType_GenericAlloc(type, 0);
-    if (!self || !lock_new(&self->lock) || !take_text(path, true, &kept, &file) ||
-        !take_text(text, true, &kept, &words)) {
+    if (!self || !take_text(path, true, &kept, &file) || !take_text(text, true, &kept, &words)) {
         kept_free(&kept);
         Py_XDECREF((PyObject *)self);
         return NULL;
@@ -39,20 +38,8 @@ static void source_dealloc(PyObject *object)
 {
     SourceObject *self = (SourceObject *)object;
     tr_model_free(self->model);
-    lock_free(&self->lock);
     Py_XDECREF(self->file);
     free_object(object);
-}
-
-static PyObject *source_set(PyObject *object, PyObject *args)
-{
-    SourceObject *self = (SourceObject *)object;
-    const char *path, *value;
-    tr_error err = {0};
-    if (!PyArg_ParseTuple(args, "ss", &path, &value) || !lock_take(&self->lock)) return NULL;
-    tr_model_set(self->model, path, value, &err);
-    lock_give(&self->lock);
-    return err.status ? raise_error(&err, self->file) : Py_NewRef(Py_None);
 }
 
 static const Field fields[] = {{"allowed", TEXTS, offsetof(tr_derive_options, allowed),
@@ -66,18 +53,16 @@ static PyObject *source_expand(PyObject *object, PyObject *options)
     Kept kept = {0};
     tr_error err = {0};
     char *text = NULL;
-    if (take_options(options, fields, &o, &kept) && lock_take(&self->lock)) {
+    if (take_options(options, fields, &o, &kept)) {
         Py_BEGIN_ALLOW_THREADS
         text = tr_model_expand(self->model, &o, &err);
         Py_END_ALLOW_THREADS
-        lock_give(&self->lock);
     }
     kept_free(&kept);
     return text ? text_out(text) : raise_error(&err, self->file);
 }
 
 static PyMethodDef methods[] = {
-    {"set", source_set, METH_VARARGS, "set(path, value): one field, in place of what it was."},
     {"expand", source_expand, METH_O, "expand(options) -> str\n\nAll that it says, as one file."},
     {0}};
 static PyType_Slot slots[] = {{Py_tp_doc, "Source(path=None, text=None): what a model says."},

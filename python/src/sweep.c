@@ -155,12 +155,11 @@ static void make_runs(SourceObject *source, PyObject *how, PyObject *options, Sw
     Kept kept = {0};
     const tr_sweep_sink sink = {begin, put_run, s};
     if (take_options(how, derive_fields, &derive, &kept) &&
-        take_options(options, fields, &o, &kept) && lock_take(&source->lock)) {
+        take_options(options, fields, &o, &kept)) {
         o.sinks = &sink, o.sink_count = 1, o.progress = progress, o.owner = s;
         call_begin(&s->call, true);
         tr_sweep(source->model, &derive, &o, summary, err);
         call_end(&s->call);
-        lock_give(&source->lock);
     }
     kept_free(&kept);
 }

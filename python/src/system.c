@@ -28,12 +28,11 @@ static bool derive(SystemObject *self, SourceObject *source, PyObject *options)
     tr_derive_options o = tr_derive_defaults();
     Kept kept = {0};
     tr_error err = {0};
-    if (take_options(options, derive_fields, &o, &kept) && lock_take(&source->lock)) {
+    if (take_options(options, derive_fields, &o, &kept)) {
         Py_BEGIN_ALLOW_THREADS
         self->system = tr_derive(source->model, &o, &err);
         self->plan = tr_plan_new(self->system, &err);
         Py_END_ALLOW_THREADS
-        lock_give(&source->lock);
     }
     kept_free(&kept);
     if (!self->plan) raise_error(&err, source->file);

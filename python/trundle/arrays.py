@@ -37,7 +37,10 @@ def doubles(values):
         return values
     numbers = numpy.asarray(values)
     if numbers.dtype.kind == "O":
-        numbers = numpy.array([float(x) for x in numbers.flat]).reshape(numbers.shape)
+        try:
+            numbers = numpy.array([float(x) for x in numbers.flat]).reshape(numbers.shape)
+        except TypeError:
+            pass
     if numbers.dtype.kind not in "biuf":
         raise TypeError(f"numbers were expected, not {values!r:.60}")
     return numpy.ascontiguousarray(numbers, dtype=numpy.float64)

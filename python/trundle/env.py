@@ -18,6 +18,7 @@ VectorEnv, with its spaces; else they look the same.
 
 from __future__ import annotations
 
+import copy
 import math
 import os
 
@@ -202,30 +203,46 @@ class Env(Base):
         self.action_space = box(self.task.low, self.task.high)
         self.observation_space = box(*np.outer([-np.inf, np.inf], np.ones(len(self.task.seen))))
         self._at = [self.model.columns.index(name) for name in self.task.columns]
-        self._random, self._now, self._over = None, None, True
+        self._np_random = self._np_random_seed = None  # Gymnasium's own checks look at them by these names
+        self._now, self._over, self._has_options = None, True, False
 
     @property
     def unwrapped(self):
         return self
 
+    def _seed(self, seed=None):
+        self._np_random_seed = number_from(None) if seed is None else seed
+        self._np_random = np.random.default_rng(self._np_random_seed)
+
     @property
     def np_random(self):
-        if self._random is None:
-            self._random = np.random.default_rng()
-        return self._random
+        """The generator of its starts."""
+        if self._np_random is None:
+            self._seed()
+        return self._np_random
 
     @np_random.setter
     def np_random(self, random):
-        self._random = random
+        self._np_random, self._np_random_seed = random, -1
+
+    @property
+    def np_random_seed(self):
+        """What that was made with; -1 where it was set."""
+        if self._np_random is None:
+            self._seed()
+        return self._np_random_seed
 
     def _look(self):
         row = self.run.row
         return np.array([row[i] for i in self._at])
 
     def reset(self, *, seed=None, options=None):
-        """Another start: (observation, info). options: numbers of it that are not drawn."""
+        """Another start: (observation, info). options: numbers of it that are not drawn, this once."""
         if seed is not None:
-            self._random = np.random.default_rng(seed)
+            self._seed(seed)
+        if self._has_options:  # what they set is as the model has it again
+            self.run = self.model.open(**self.task.run_options)
+        self._has_options = bool(options)
         for name, value in {**self.task.draw(self.np_random), **(options or {})}.items():
             self.run.set(name, value)
         self.run.reset()
@@ -259,6 +276,9 @@ class Env(Base):
     def render(self):
         return None
 
+    def __copy__(self):
+        return copy.deepcopy(self)  # which goes on by itself, as a copy of its run does
+
     def __repr__(self):
         return f"<environment of {self.model.name!r}>"
 
@@ -266,8 +286,9 @@ class Env(Base):
 class VectorEnv(VectorBase):
     """n environments side by side: VectorEnv(model, n, ...) with all that Env takes.
 
-    Those whose episode is over begin anew in the same step: what was seen at the end is
-    info["final_obs"], of those in the mask info["_final_obs"] (Gymnasium's autoreset "same_step").
+    Those whose episode is over begin anew in the same step (Gymnasium's autoreset "same_step"): what
+    was seen at the end is info["final_obs"], and what Env's info has there info["final_info"], "t" and
+    "failure", of those in the mask info["_final_obs"].
     """
 
     render_mode = spec = None
@@ -327,24 +348,41 @@ class VectorEnv(VectorBase):
         t = self._count * task.every
         self.batch.advance(t)
         now = np.array(self.batch.read(task.columns))
-        failed = np.isnan(now[:, seen])
+        failed, failures = np.isnan(now[:, seen]), {}
         if failed.any():  # a reward may be nan, too
-            failed = np.isin(np.arange(self.num_envs), list(self.batch.failures))
+            failures = self.batch.failures
+            failed = np.isin(np.arange(self.num_envs), list(failures))
         now[failed] = self._now[failed]
         rewards = np.where(failed, task.failure, now[:, seen])
         terminated = failed | (now[:, seen + 1] > 0) if task.ends else failed
         truncated = ~failed & (t >= task.limit - 1e-9 * task.every)
         over, info, self._now = terminated | truncated, {"t": t}, now
         if over.any():
-            info.update(final_obs=now[:, :seen].copy(), _final_obs=over)
+            info.update(final_obs=now[:, :seen].copy(), _final_obs=over, _final_info=over,
+                        final_info=self._last_words(t, over, failures))
             self._begin(over)
+            info["t"] = self._count * task.every
         return self._now[:, :seen].copy(), rewards, terminated, truncated, info
+
+    @staticmethod
+    def _last_words(t, over, failures):
+        """Infos of those that are over, as Gymnasium has them of many: arrays, with masks of who they are of."""
+        info = {"t": np.where(over, t, 0), "_t": over}
+        if failures:
+            words = np.full(len(t), None)
+            for run, error in failures.items():
+                words[run] = str(error)
+            info.update(failure=words, _failure=np.array([one is not None for one in words]))
+        return info
 
     def close(self, **options):
         pass
 
     def render(self):
         return None
+
+    def __copy__(self):
+        return copy.deepcopy(self)
 
     def __repr__(self):
         return f"<{self.num_envs} environments of {self.model.name!r}>"

@@ -61,6 +61,8 @@ class Env:
     action_space: Any
     observation_space: Any
     np_random: np.random.Generator
+    @property
+    def np_random_seed(self) -> int: ...
     def __init__(self, model: LoadedModel | str | PathLike[str], *, act: Bounds | Sequence[str] | str,
                  observe: Sequence[str] | str, reward: str | float, every: float, until: str | None = ...,
                  limit: float = ..., start: Mapping[str, Start] | None = ..., step: float | None = ...,

@@ -48,11 +48,20 @@ KINDS = {1: Failed, 2: UsageError, 3: InvalidModel, 4: FileError}
 WITH_LINES = 1 << 24  # settings have lines below 0, and the k-th file `with` lines from k times this on
 
 
+OTHERWISE = {"allow_files": "allowed", "with": "with_", "from": "from_", "no_deviations": "deviations=False", "no_project": "project=False"}
+
+
+def keyword(option):
+    """What an option of the program is called here."""
+    name = option.replace("-", "_")
+    return OTHERWISE.get(name, name)
+
+
 def make(status, message, file, line, column):
     """An exception from what the library says."""
     if status == 5:
         return MemoryError(message)
-    message = re.sub(r"(^|\s)--(?=[a-z])", r"\1", message)  # options of the program are keywords here
+    message = re.sub(r"(^|[\s(])--([a-z][a-z-]*)", lambda found: found[1] + keyword(found[2]), message)
     setting = None
     if line < 0:  # settings have no lines: they are no part of a file
         setting, line, file = -line - 1, 0, None

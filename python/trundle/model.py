@@ -6,6 +6,7 @@ from __future__ import annotations
 import html
 import json
 import os
+import re
 import tempfile
 import threading
 import warnings
@@ -250,7 +251,7 @@ class LoadedModel:
 
     def export(self, language, folder, *, name=None, single=False, open=False, fix=None, outputs=None,
                form=None):
-        """Writes code to take away: language c, cuda, octave, matlab, python, sympy or casadi."""
+        """Writes code to take away: language c, cuda, ptx, octave, matlab, python, sympy, casadi, or fmu, which is one file."""
         given = {"language": language, "folder": os.fspath(folder), "name": name or self.name,
                  "single": single, "open": open, "fix": listed(fix), "outputs": listed(outputs)}
         if form is not None:
@@ -417,8 +418,11 @@ class LoadedModel:
             words, page = self.check(), self._page_equations()
         except Exception as error:
             words, page = str(error), ""
-        return (f"<h3>{html.escape(self.name)}</h3><pre>{html.escape(words)}</pre>"
-                f"<details><summary>Equations</summary>{page}</details>")
+        # without the head of that page, whose styles would be the notebook's
+        body = re.search("<body>(.*)</body>", page, re.DOTALL)
+        inner = body[1] if body else html.escape(page)
+        return (f"<h3>{html.escape(self.name)}</h3><pre>{html.escape(words)}</pre><details>"
+                f"<summary>Equations</summary><div style='overflow-x:auto'>{inner}</div></details>")
 
     def __copy__(self):
         return self.variant()

@@ -106,8 +106,8 @@ class Result:
             path = os.path.join(folder, "run.html")
             try:
                 self.report(path)
-            except Exception:  # a library without its page: words will do
-                return f"<pre>{html.escape(repr(self))}</pre>"
+            except Exception as error:  # a library without its page: words will do
+                return f"<pre>{html.escape(f'{self!r}: {error}')}</pre>"
             with open(path, encoding="utf-8") as file:
                 page = file.read()
         return (f'<iframe srcdoc="{html.escape(page)}" width="100%" height="600" '

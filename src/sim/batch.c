@@ -282,7 +282,7 @@ tr_status tr_batch_status(const Batch *b, size_t run, tr_error *err)
     tr_error local = {0};
     if (!err) err = &local;
     const Member *m = member_at((Batch *)b, run, err);
-    if (m && m->failure) tr_fail(err, m->failure->status, (Place){0}, "%s", m->failure->text);
+    if (m && m->failure && !has_failed(err)) *err = *m->failure; // with its place in the model
     return err->status;
 }
 

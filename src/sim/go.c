@@ -84,7 +84,7 @@ static void hand_on(Mover *from, Mover *to)
     to->progress = from->progress, to->say = from->say, to->owner = from->owner;
     to->end = from->end, to->outlook = from->outlook, to->most_steps = from->most_steps;
     to->watch.habits = from->watch.habits, to->watch.spells = from->watch.spells;
-    to->pauses = from->pauses, to->resumed = from->resumed;
+    to->pauses = from->pauses, to->resumed = from->resumed, to->told = from->told;
     to->steps = from->steps, to->failed_steps = from->failed_steps, to->drift = from->drift;
     to->watch.changes = from->watch.changes;
     to->watch.warnings = from->watch.warnings;
@@ -474,6 +474,7 @@ bool tr_run_go(Run *run, double until, tr_error *err)
             continue;
         }
         if (!run->mover->watch.switched || has_failed(err) || !change_over(run, err)) break;
+        run->mover->stopped = run->mover->told;
     }
     const Mover *m = run->mover;
     if (m->stopped && m->refusal.status)

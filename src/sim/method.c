@@ -216,8 +216,8 @@ bool tr_mover_stepped(Mover *m, double t, const double *y)
     if (!may_go_on(m, t) || !tr_watch_step(&m->watch, t, y, &m->refusal) ||
         !tr_flow_agrees(m->flow, t, y, &m->refusal))
         m->stopped = true;
-    if (m->progress && !m->progress(m->owner, t, m->end))
-        m->stopped = true, m->watch.switched = false; // not to be gone on with
+    if (m->progress && !m->progress(m->owner, t, m->end)) m->told = true;
+    if (m->told && !m->watch.switched) m->stopped = true;
     return !m->stopped;
 }
 
@@ -273,9 +273,11 @@ static bool advance_on_grid(Mover *m, double until, tr_error *err)
         if (!all_finite(m->y, m->flow->size)) return complain(m, t, err), false;
         tr_mover_mend(m, m->t, m->y);
         bool changed;
-        if (!tr_mover_stepped(m, m->t, m->y) || !tr_mover_chart(m, m->t, m->y, &changed))
-            return false;
+        tr_mover_stepped(m, m->t, m->y);
+        if (m->refusal.status || m->watch.switched) return false;
+        tr_mover_chart(m, m->t, m->y, &changed); // also when it is told to stop, and may go on
         if (changed) m->adams.known = 0;
+        if (m->stopped) return false;
     }
     m->t = until;
     return true;

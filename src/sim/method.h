@@ -63,6 +63,7 @@ struct Mover {
     void (*say)(void *owner, const char *words);         // something useful; may be NULL
     void *owner;
     double end;
+    bool told; // by `progress`, to stop where it may be gone on from: behind a switch, not past it
     bool stopped;
     Watch watch;
     tr_error refusal; // why it had to stop: the constraints cannot all hold
@@ -120,5 +121,7 @@ void tr_solver_free(Mover *mover);
 // Before that: whether the chart of (t, y) was not looked at yet; and the length of the last step.
 bool tr_solver_owes_chart(const Mover *mover);
 double tr_solver_last_step(const Mover *mover);
+// After it was told to stop between: (t, y) is where its last step ended.
+void tr_solver_arrive(Mover *mover);
 
 #endif

@@ -437,7 +437,7 @@ const double *tr_run_row(Run *run)
 bool tr_run_failed(const Run *run, tr_error *err)
 {
     if (!run || !run->failure.status) return false;
-    tr_fail(err, run->failure.status, (Place){0}, "%s", run->failure.text);
+    if (err && !err->status) *err = run->failure; // with its place in the model
     return true;
 }
 
@@ -453,10 +453,13 @@ bool tr_run_advance(Run *run, double until, tr_error *err)
         tr_fail(err, TR_USAGE, (Place){0}, "a run at t = %.9g cannot go on to t = %.9g",
                 run->mover->t, until);
     if (has_failed(err)) return false;
-    run->mover->stopped = false;
+    run->mover->stopped = run->mover->told = false;
     run->limit = until; // inputs may change there
     if (tr_run_go(run, until, err)) return true;
-    if (err->status) run->failure = *err;
+    if (err->status)
+        run->failure = *err;
+    else
+        tr_solver_arrive(run->mover);
     return false;
 }
 

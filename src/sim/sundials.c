@@ -545,6 +545,14 @@ double tr_solver_last_step(const Mover *m)
     return step;
 }
 
+void tr_solver_arrive(Mover *m)
+{
+    const Solver *solver = m->solver;
+    if (!solver || !(solver->t > m->t)) return;
+    m->t = solver->t;
+    memcpy(m->y, N_VGetArrayPointer(solver->y), m->flow->size * sizeof *m->y);
+}
+
 void tr_solver_free(Mover *m)
 {
     free_solver(m->solver);
