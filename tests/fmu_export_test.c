@@ -247,7 +247,7 @@ static const char pendulum[] =
     "name: 'a <pendulum> & \"more\"'\n"
     "parameters: {l: {value: 0.5, min: 0.1, max: 2, unit: m, doc: 'a < b & \"c\"'},\n"
     "  m: 1.5, start: 0.3, k: 1}\n"
-    "inputs: {torque: 0, push: sin(t)}\n"
+    "inputs: {torque: {value: 0, min: -3, max: 3}, push: sin(t)}\n"
     "bodies:\n"
     "  rod:\n"
     "    joint: {type: revolute, axis: '0, 1, 0', coordinate: a}\n"
@@ -269,6 +269,9 @@ static void test_values(void **state)
         set(&unit, "start", 0.7); // the start follows
         set(&unit, "torque", 2);
         assert_int_not_equal(try_set(&unit, reference_of(&unit, "l"), 3), 0); // out of range
+        assert_int_not_equal(try_set(&unit, reference_of(&unit, "torque"), 3.1), 0);
+        GOOD(try_set(&unit, reference_of(&unit, "torque"), 3));
+        set(&unit, "torque", 2);
         enter_initialization(&unit, 0);
         assert_true(same_bits(get(&unit, "a"), 0.7));
         set(&unit, "a", 0.9); // a guess wins
@@ -335,6 +338,37 @@ static void test_motion(void **state)
     tr_system_free(formula), tr_system_free(told);
 }
 
+// ---- references of nothing -----------------------------------------------------------------
+
+// Before the start, while it is found, and afterwards
+static void check_no_variable(Unit *unit, unsigned vr)
+{
+    const double one = 1;
+    double value;
+    instantiate(unit, true);
+    for (int state = 0; state < 3; state++) {
+        assert_int_not_equal(try_get(unit, vr, &value), 0);
+        assert_int_not_equal(try_set(unit, vr, 0.5), 0);
+        assert_int_not_equal(directional(unit, &vr, 1, &vr, 1, &one, &value), 0);
+        if (state == 0) enter_initialization(unit, 0);
+        if (state == 1) GOOD(CALL_PLAIN(unit, ExitInitializationMode));
+    }
+    assert_true(same_bits(get(unit, "upper"), 0.1)); // nothing was written
+    free_instance(unit);
+}
+
+static void test_no_variables(void **state)
+{
+    (void)state;
+    for (int version = 2; version <= 3; version++) {
+        Unit unit = unit_called("double_pendulum", version);
+        const unsigned count = (unsigned)count_of(&unit, " causality=\"");
+        const unsigned none[] = {count, 0x7fffffff, 0x80000000, 0xfffffff0, 0xfffffffe, 0xffffffff};
+        for (size_t k = 0; k < sizeof none / sizeof *none; k++) check_no_variable(&unit, none[k]);
+        unload_fmu(&unit);
+    }
+}
+
 // ---- calls at the wrong time ---------------------------------------------------------------
 
 static void test_wrong_calls(void **state)
@@ -393,6 +427,23 @@ static bool is_told(Unit *unit)
     return last_words[0];
 }
 
+// Without the flag 3.0 tells nothing, 2.0 what is wrong; both tell why there is no instance.
+static void check_quiet(Unit *unit)
+{
+    char *token = unit->token;
+    unit->is_quiet = true;
+    begin(unit, true);
+    assert_int_equal(is_told(unit), unit->version == 2);
+    GOOD(choose_logs(unit, true, 0, NULL));
+    assert_true(is_told(unit));
+    free_instance(unit);
+    unit->token = (char *)"another";
+    last_words[0] = 0;
+    assert_null(instance_of(unit, true));
+    assert_true(last_words[0]);
+    unit->token = token;
+}
+
 static void test_logs(void **state)
 {
     (void)state;
@@ -414,6 +465,7 @@ static void test_logs(void **state)
         assert_int_not_equal(choose_logs(&unit, true, 1, NULL), 0);
         assert_int_equal(count_of(&unit, "<Category "), 3);
         free_instance(&unit);
+        check_quiet(&unit);
         unload_fmu(&unit);
     }
 }
@@ -674,6 +726,7 @@ int main(void)
         cmocka_unit_test(test_motion),        cmocka_unit_test(test_reset),
         cmocka_unit_test(test_reinit),        cmocka_unit_test(test_logs),
         cmocka_unit_test(test_nothing_given), cmocka_unit_test(test_step),
+        cmocka_unit_test(test_no_variables),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
