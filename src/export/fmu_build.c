@@ -115,8 +115,9 @@ static bool compile(const char *source, const char *library, tr_error *err)
     char room[1000], *words[MOST_WORDS] = {0};
     size_t count = compiler(room, sizeof room, words), first = 1;
     const size_t all = sizeof options / sizeof *options;
-    while (first < count && words[first][0] != '-') first++;                      // ccache gcc
-    memmove(words + first + all, words + first, (count - first) * sizeof *words); // CC's own win
+    while (first < count && words[first][0] != '-') first++; // "ccache gcc": behind both
+    // so that what CC says wins
+    memmove(words + first + all, words + first, (count - first) * sizeof *words);
     for (size_t k = 0; k < all; k++) words[first + k] = (char *)options[k];
     count += all;
     words[count++] = (char *)"-o", words[count++] = (char *)library;
