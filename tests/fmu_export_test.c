@@ -293,6 +293,34 @@ static void test_values(void **state)
     tr_system_free(system);
 }
 
+// An input that follows its formula may be changed besides, as whoever linearises does.
+static void test_formula_slopes(void **state)
+{
+    (void)state;
+    tr_system *system = system_from(pendulum);
+    for (int version = 2; version <= 3; version++) {
+        Unit unit = unit_of(system, version);
+        begin(&unit, true);
+        GOOD(step(&unit, 0, 0.4));
+        const unsigned unknown[] = {reference_of(&unit, "der(a_rate)"), reference_of(&unit, "a")},
+                       known[] = {reference_of(&unit, "push"), 0, reference_of(&unit, "a")};
+        double by_push[2], by_time[2], by_all[2], by_number[2];
+        const double one = 1, seeds[] = {3, 2, 0.5};
+        GOOD(directional(&unit, unknown, 2, known, 1, &one, by_push));
+        GOOD(directional(&unit, unknown, 2, known + 1, 1, &one, by_time));
+        GOOD(directional(&unit, unknown, 2, known, 3, seeds, by_all));
+        assert_close(by_push[0], 1 / (1.5 * 0.25), 1e-12);
+        assert_close(by_time[0], cos(0.4) * by_push[0], 1e-12);
+        set(&unit, "push", sin(0.4)); // no formula any more
+        GOOD(directional(&unit, unknown, 2, known, 3, seeds, by_number));
+        assert_close(by_all[0], by_number[0] + 2 * by_time[0], 1e-12);
+        assert_close(by_all[1], 0.5, 0);
+        free_instance(&unit);
+        unload_fmu(&unit);
+    }
+    tr_system_free(system);
+}
+
 // ---- motions from outside ------------------------------------------------------------------
 
 // A crane whose trolley goes as `drive` says
@@ -749,7 +777,8 @@ int main(void)
         cmocka_unit_test(test_motion),        cmocka_unit_test(test_reset),
         cmocka_unit_test(test_reinit),        cmocka_unit_test(test_logs),
         cmocka_unit_test(test_nothing_given), cmocka_unit_test(test_step),
-        cmocka_unit_test(test_no_variables),  cmocka_unit_test(test_prefixes),
+        cmocka_unit_test(test_no_variables),  cmocka_unit_test(test_formula_slopes),
+        cmocka_unit_test(test_prefixes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
