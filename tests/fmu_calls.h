@@ -21,6 +21,7 @@ typedef struct Unit {
     const char *resources; // as instances are told; NULL: there are none
     void *c;               // the instance
     double next;           // its next time event; HUGE_VAL: it knows none
+    bool is_quiet;         // instances are not asked for messages
 } Unit;
 
 // ---- making and loading --------------------------------------------------------------------
@@ -137,12 +138,13 @@ static inline void *instance_of(Unit *unit, bool simulates)
     static const fmi2CallbackFunctions callbacks = {.logger = log_two};
     if (unit->version == 2)
         return unit->two.Instantiate("one", simulates ? fmi2CoSimulation : fmi2ModelExchange,
-                                     unit->token, unit->resources, &callbacks, 0, 0);
+                                     unit->token, unit->resources, &callbacks, 0, !unit->is_quiet);
     if (!simulates)
         return unit->three.InstantiateModelExchange("one", unit->token, unit->resources, false,
-                                                    false, NULL, log_three);
-    return unit->three.InstantiateCoSimulation("one", unit->token, unit->resources, false, false,
-                                               false, false, NULL, 0, NULL, log_three, NULL);
+                                                    !unit->is_quiet, NULL, log_three);
+    return unit->three.InstantiateCoSimulation("one", unit->token, unit->resources, false,
+                                               !unit->is_quiet, false, false, NULL, 0, NULL,
+                                               log_three, NULL);
 }
 
 static inline void instantiate(Unit *unit, bool simulates)

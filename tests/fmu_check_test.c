@@ -122,6 +122,11 @@ static const struct {
     {2, "fmiVersion=\"2.0\"", "fmiVersion=\"1.0\"", "FMI '1.0' is not read"},
     {2, "<ModelVariables>", "<ModelVariables><Nothing/>",
      "<Nothing> may not stand in <ModelVariables>"},
+    {2, "<ModelVariables>", "<LogCategories/><ModelVariables>",
+     "<LogCategories> must stand before <DefaultExperiment>"},
+    {3, "<ModelStructure>", "<ModelVariables/><ModelStructure>", "<ModelVariables> is there twice"},
+    {3, "<InitialUnknown ", "<Output valueReference=\"1\"/><InitialUnknown ",
+     "<Output> must stand before <ContinuousStateDerivative>"},
     {2, "</ModelStructure>", "", "this is not XML that can be read: mismatched tag"},
     {2, " name=\"h\"", "", "<ScalarVariable> needs the attribute 'name'"},
     {3, "reinit=\"true\"/>", "/><Float64 name=\"a\" valueReference=\"77\"><Dimension/></Float64>",
@@ -135,6 +140,51 @@ static void test_description(void **state)
         const int version = changes[i].version;
         char *xml = ball_xml(version, changes[i].old, changes[i].new);
         assert_found(write_ball(version, xml, FMU_DIR "/ball.c"), false, changes[i].words);
+        free(xml);
+    }
+}
+
+// Where names are said to be structured, they are.
+static void test_structured_names(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        bool is_good;
+    } names[] = {{"a", true},
+                 {"_a.b2[3].c[1,22]", true},
+                 {"der(a.b[2])", true},
+                 {"der(a,2)", true},
+                 {"'x \\' (m)'.b", true},
+                 {"'ä'", true},
+                 {"a b", false},
+                 {"2a", false},
+                 {"a.", false},
+                 {".a", false},
+                 {"a..b", false},
+                 {"a[]", false},
+                 {"a[1,]", false},
+                 {"a[i]", false},
+                 {"a[1", false},
+                 {"der(a", false},
+                 {"der()", false},
+                 {"der(a,)", false},
+                 {"der(der(a))", false},
+                 {"d(a)", false},
+                 {"''", false},
+                 {"'a", false},
+                 {"a-b", false},
+                 {"ä", false}};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char name[100];
+        snprintf(name, sizeof name, "name=\"%s\"", names[i].name);
+        char *xml = ball_xml(2, "guid=", "variableNamingConvention=\"structured\" guid=");
+        xml = replaced(xml, "name=\"ticks\"", name);
+        const char *path = write_ball(2, xml, FMU_DIR "/ball.c");
+        if (!names[i].is_good)
+            assert_found(path, false, "is no name as \"structured\" has it");
+        else if (checked(path, false).mistakes)
+            fail_msg("%s", checked(path, false).words);
         free(xml);
     }
 }
@@ -319,9 +369,13 @@ int main(void)
     }
     tr_arena_free(&arena);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_good),    cmocka_unit_test(test_description),
-        cmocka_unit_test(test_bombs),   cmocka_unit_test(test_archive),
-        cmocka_unit_test(test_outside), cmocka_unit_test(test_binary),
+        cmocka_unit_test(test_good),
+        cmocka_unit_test(test_description),
+        cmocka_unit_test(test_structured_names),
+        cmocka_unit_test(test_bombs),
+        cmocka_unit_test(test_archive),
+        cmocka_unit_test(test_outside),
+        cmocka_unit_test(test_binary),
         cmocka_unit_test(test_damage),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

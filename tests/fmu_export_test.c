@@ -247,7 +247,7 @@ static const char pendulum[] =
     "name: 'a <pendulum> & \"more\"'\n"
     "parameters: {l: {value: 0.5, min: 0.1, max: 2, unit: m, doc: 'a < b & \"c\"'},\n"
     "  m: 1.5, start: 0.3, k: 1}\n"
-    "inputs: {torque: 0, push: sin(t)}\n"
+    "inputs: {torque: {value: 0, min: -3, max: 3}, push: sin(t)}\n"
     "bodies:\n"
     "  rod:\n"
     "    joint: {type: revolute, axis: '0, 1, 0', coordinate: a}\n"
@@ -269,6 +269,9 @@ static void test_values(void **state)
         set(&unit, "start", 0.7); // the start follows
         set(&unit, "torque", 2);
         assert_int_not_equal(try_set(&unit, reference_of(&unit, "l"), 3), 0); // out of range
+        assert_int_not_equal(try_set(&unit, reference_of(&unit, "torque"), 3.1), 0);
+        GOOD(try_set(&unit, reference_of(&unit, "torque"), 3));
+        set(&unit, "torque", 2);
         enter_initialization(&unit, 0);
         assert_true(same_bits(get(&unit, "a"), 0.7));
         set(&unit, "a", 0.9); // a guess wins
@@ -284,6 +287,34 @@ static void test_values(void **state)
         GOOD(step(&unit, 0.5, 0.5));
         assert_true(same_bits(get(&unit, "push"), 1));
         assert_true(same_bits(get(&unit, "time"), 1));
+        free_instance(&unit);
+        unload_fmu(&unit);
+    }
+    tr_system_free(system);
+}
+
+// An input that follows its formula may be changed besides, as whoever linearises does.
+static void test_formula_slopes(void **state)
+{
+    (void)state;
+    tr_system *system = system_from(pendulum);
+    for (int version = 2; version <= 3; version++) {
+        Unit unit = unit_of(system, version);
+        begin(&unit, true);
+        GOOD(step(&unit, 0, 0.4));
+        const unsigned unknown[] = {reference_of(&unit, "der(a_rate)"), reference_of(&unit, "a")},
+                       known[] = {reference_of(&unit, "push"), 0, reference_of(&unit, "a")};
+        double by_push[2], by_time[2], by_all[2], by_number[2];
+        const double one = 1, seeds[] = {3, 2, 0.5};
+        GOOD(directional(&unit, unknown, 2, known, 1, &one, by_push));
+        GOOD(directional(&unit, unknown, 2, known + 1, 1, &one, by_time));
+        GOOD(directional(&unit, unknown, 2, known, 3, seeds, by_all));
+        assert_close(by_push[0], 1 / (1.5 * 0.25), 1e-12);
+        assert_close(by_time[0], cos(0.4) * by_push[0], 1e-12);
+        set(&unit, "push", sin(0.4)); // no formula any more
+        GOOD(directional(&unit, unknown, 2, known, 3, seeds, by_number));
+        assert_close(by_all[0], by_number[0] + 2 * by_time[0], 1e-12);
+        assert_close(by_all[1], 0.5, 0);
         free_instance(&unit);
         unload_fmu(&unit);
     }
@@ -333,6 +364,37 @@ static void test_motion(void **state)
         for (int k = 0; k < 2; k++) free_instance(both[k]), unload_fmu(both[k]);
     }
     tr_system_free(formula), tr_system_free(told);
+}
+
+// ---- references of nothing -----------------------------------------------------------------
+
+// Before the start, while it is found, and afterwards
+static void check_no_variable(Unit *unit, unsigned vr)
+{
+    const double one = 1;
+    double value;
+    instantiate(unit, true);
+    for (int state = 0; state < 3; state++) {
+        assert_int_not_equal(try_get(unit, vr, &value), 0);
+        assert_int_not_equal(try_set(unit, vr, 0.5), 0);
+        assert_int_not_equal(directional(unit, &vr, 1, &vr, 1, &one, &value), 0);
+        if (state == 0) enter_initialization(unit, 0);
+        if (state == 1) GOOD(CALL_PLAIN(unit, ExitInitializationMode));
+    }
+    assert_true(same_bits(get(unit, "upper"), 0.1)); // nothing was written
+    free_instance(unit);
+}
+
+static void test_no_variables(void **state)
+{
+    (void)state;
+    for (int version = 2; version <= 3; version++) {
+        Unit unit = unit_called("double_pendulum", version);
+        const unsigned count = (unsigned)count_of(&unit, " causality=\"");
+        const unsigned none[] = {count, 0x7fffffff, 0x80000000, 0xfffffff0, 0xfffffffe, 0xffffffff};
+        for (size_t k = 0; k < sizeof none / sizeof *none; k++) check_no_variable(&unit, none[k]);
+        unload_fmu(&unit);
+    }
 }
 
 // ---- calls at the wrong time ---------------------------------------------------------------
@@ -393,6 +455,23 @@ static bool is_told(Unit *unit)
     return last_words[0];
 }
 
+// Without the flag 3.0 tells nothing, 2.0 what is wrong; both tell why there is no instance.
+static void check_quiet(Unit *unit)
+{
+    char *token = unit->token;
+    unit->is_quiet = true;
+    begin(unit, true);
+    assert_int_equal(is_told(unit), unit->version == 2);
+    GOOD(choose_logs(unit, true, 0, NULL));
+    assert_true(is_told(unit));
+    free_instance(unit);
+    unit->token = (char *)"another";
+    last_words[0] = 0;
+    assert_null(instance_of(unit, true));
+    assert_true(last_words[0]);
+    unit->token = token;
+}
+
 static void test_logs(void **state)
 {
     (void)state;
@@ -414,6 +493,7 @@ static void test_logs(void **state)
         assert_int_not_equal(choose_logs(&unit, true, 1, NULL), 0);
         assert_int_equal(count_of(&unit, "<Category "), 3);
         free_instance(&unit);
+        check_quiet(&unit);
         unload_fmu(&unit);
     }
 }
@@ -515,7 +595,12 @@ static void test_archives(void **state)
     export_fmu(system, &how, in_folder("m.fmu"));
     char *one = tr_file_read(in_folder("m.fmu"), 1u << 30, &one_size, &err);
     char *full = text_in_fmu(in_folder("m.fmu"), "modelDescription.xml", NULL);
+    char *cc = strdup(getenv("CC")), launched[200];
+    snprintf(launched, sizeof launched, "env %s", cc); // by another program
+    setenv("CC", launched, 1);
     export_fmu(system, &how, in_folder("m.fmu"));
+    setenv("CC", cc, 1);
+    free(cc);
     char *two = tr_file_read(in_folder("m.fmu"), 1u << 30, &two_size, &err);
     assert_int_equal(one_size, two_size); // the same bytes
     assert_memory_equal(one, two, one_size);
@@ -617,11 +702,49 @@ static void test_tables(void **state)
 
 // ---- sources -------------------------------------------------------------------------------
 
-// Built by an importer, with a prefix, without a warning
+// The sources of an FMU in the test's folder
+static void write_sources(const char *model, int version)
+{
+    static const char *const names[] = {"m.c", "m.h", "fmu.c", "fmi.h"};
+    tr_system *system = system_called(model, NULL);
+    tr_export_options how = tr_export_defaults();
+    how.fmi = version, how.sources_only = 1;
+    export_fmu(system, &how, in_folder("m.fmu"));
+    for (int k = 0; k < 5; k++) {
+        char file[20], name[60];
+        size_t length = 0;
+        snprintf(file, sizeof file, k < 4 ? names[k] : "fmi%d.def", version);
+        snprintf(name, sizeof name, "sources/%s", file);
+        char *text = text_in_fmu(in_folder("m.fmu"), name, &length);
+        write_bytes(in_folder(file), text, length);
+        free(text);
+    }
+    tr_system_free(system);
+}
+
+static void run_in_folder(const char *what)
+{
+    char command[3000];
+    snprintf(command, sizeof command, "cd %s && %s", folder, what);
+    if (system(command) != 0) fail_msg("%s", command);
+}
+
+// Built by an importer without a warning, whatever there is none of: constraints, inputs, contacts
 static void test_sources(void **state)
 {
     (void)state;
-    static const char *const names[] = {"m.c", "m.h", "fmu.c", "fmi.h"};
+    static const char *const models[] = {"bicycle", "double_pendulum", "hopping_wheel"};
+    for (int k = 0; k < 6; k++) {
+        write_sources(models[k / 2], 2 + k % 2);
+        run_in_folder(
+            "for c in cc clang; do command -v $c >/dev/null || continue; $c -std=c99 -O0 -Wall "
+            "-Wextra -Wno-unused-parameter -pedantic -Werror -c fmu.c -o fmu.o || exit 1; done");
+    }
+}
+
+static void test_prefixes(void **state)
+{
+    (void)state;
     static const struct {
         const char *options, *prefix;
     } prefixes[] = {
@@ -630,37 +753,17 @@ static void test_sources(void **state)
         {"-DFMI%d_OVERRIDE_FUNCTION_PREFIX", ""},
         {"-DFMI%d_OVERRIDE_FUNCTION_PREFIX -DFMI%d_ACTUAL_FUNCTION_PREFIX=own_", "own_"},
         {"-DFMI3_OVERRIDE_FUNCTION_PREFIX", ""}};
-    tr_system *bicycle = system_called("bicycle", NULL);
     for (int version = 2; version <= 3; version++) {
-        tr_export_options how = tr_export_defaults();
-        char name[60], command[2000];
-        how.fmi = version, how.sources_only = 1;
-        export_fmu(bicycle, &how, in_folder("m.fmu"));
-        for (int k = 0; k < 5; k++) {
-            char file[20];
-            size_t length = 0;
-            snprintf(file, sizeof file, k < 4 ? names[k] : "fmi%d.def", version);
-            snprintf(name, sizeof name, "sources/%s", file);
-            char *text = text_in_fmu(in_folder("m.fmu"), name, &length);
-            write_bytes(in_folder(file), text, length);
-            free(text);
-        }
-        snprintf(command, sizeof command,
-                 "cd %s && cc -std=c99 -O0 -Wall -Wextra -Wno-unused-parameter -pedantic -Werror "
-                 "-c fmu.c -o fmu.o",
-                 folder);
-        if (system(command) != 0) fail_msg("%s", command);
+        write_sources("bicycle", version);
         for (size_t k = 0; k < sizeof prefixes / sizeof *prefixes; k++) {
-            char options[200];
+            char options[200], command[1000];
             snprintf(options, sizeof options, prefixes[k].options, version, version);
             snprintf(command, sizeof command,
-                     "cd %s && cc -w -O0 %s -c fmu.c -o fmu.o && nm fmu.o | grep -q ' T "
-                     "%sfmi%dGetVersion$'",
-                     folder, options, prefixes[k].prefix, version);
-            if (system(command) != 0) fail_msg("%s", command);
+                     "cc -w -O0 %s -c fmu.c -o fmu.o && nm fmu.o | grep -q ' T %sfmi%dGetVersion$'",
+                     options, prefixes[k].prefix, version);
+            run_in_folder(command);
         }
     }
-    tr_system_free(bicycle);
 }
 
 int main(void)
@@ -674,6 +777,8 @@ int main(void)
         cmocka_unit_test(test_motion),        cmocka_unit_test(test_reset),
         cmocka_unit_test(test_reinit),        cmocka_unit_test(test_logs),
         cmocka_unit_test(test_nothing_given), cmocka_unit_test(test_step),
+        cmocka_unit_test(test_no_variables),  cmocka_unit_test(test_formula_slopes),
+        cmocka_unit_test(test_prefixes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -234,6 +234,7 @@ static void test_controllers(void **state)
         begin(&unit, true);
         for (int k = 0; k < 1024; k++) GOOD(step(&unit, k * h, h));
         compare_with_run("with samples", &unit, run, 1e-14);
+        assert_true(has_variable(&unit, "u") && !has_variable(&unit, "u_2"));
         free_instance(&unit);
         tr_run_free(run);
         unload_fmu(&unit);

@@ -22,11 +22,9 @@ static inline const char *ball_binary(int version, const char *name, const char 
     return path;
 }
 
-// The description of the ball in which `old` is `new`; the caller frees it.
-static inline char *ball_xml(int version, const char *old, const char *new)
+// A text in which `old` is `new`; it frees the one that is given, and the caller the other.
+static inline char *replaced(char *text, const char *old, const char *new)
 {
-    char *text = read_text(version == 3 ? FMU_DIR "/ball3.xml" : FMU_DIR "/ball2.xml");
-    if (!old) return text;
     char *at = strstr(text, old);
     if (!at) fail_msg("there is no %s in the description", old);
     const size_t before = (size_t)(at - text), size = strlen(text) + strlen(new) + 1;
@@ -34,6 +32,13 @@ static inline char *ball_xml(int version, const char *old, const char *new)
     snprintf(changed, size, "%.*s%s%s", (int)before, text, new, at + strlen(old));
     free(text);
     return changed;
+}
+
+// The description of the ball in which `old` is `new`; the caller frees it.
+static inline char *ball_xml(int version, const char *old, const char *new)
+{
+    char *text = read_text(version == 3 ? FMU_DIR "/ball3.xml" : FMU_DIR "/ball2.xml");
+    return old ? replaced(text, old, new) : text;
 }
 
 static inline void write_zip(const char *path, ZipFile *files, size_t count)

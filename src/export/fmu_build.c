@@ -113,10 +113,12 @@ static bool compile(const char *source, const char *library, tr_error *err)
                                           "-x",
                                           "c"};
     char room[1000], *words[MOST_WORDS] = {0};
-    size_t count = compiler(room, sizeof room, words);
+    size_t count = compiler(room, sizeof room, words), first = 1;
     const size_t all = sizeof options / sizeof *options;
-    memmove(words + 1 + all, words + 1, (count - 1) * sizeof *words); // what CC says wins
-    for (size_t k = 0; k < all; k++) words[1 + k] = (char *)options[k];
+    while (first < count && words[first][0] != '-') first++; // "ccache gcc": behind both
+    // so that what CC says wins
+    memmove(words + first + all, words + first, (count - first) * sizeof *words);
+    for (size_t k = 0; k < all; k++) words[first + k] = (char *)options[k];
     count += all;
     words[count++] = (char *)"-o", words[count++] = (char *)library;
     words[count++] = (char *)"-", words[count++] = (char *)"-lm";

@@ -149,6 +149,35 @@ static void add_named(Fmu *fmu, FmuKind kind, uint32_t which, const CodeName *of
     v->start = of->value, v->least = of->least, v->most = of->most;
 }
 
+// What a controller sets is an output as well, and then that one has its name; by the other
+// reference nobody asks for it.
+static bool is_put_out(const Export *code, uint32_t input)
+{
+    uint32_t k = 0;
+    while (k < code->y.count && strcmp(code->y.at[k].name, code->u.at[input].name) != 0) k++;
+    return k < code->y.count && tr_fmu_is_controlled(code, input);
+}
+
+static void add_input(Fmu *fmu, uint32_t which)
+{
+    CodeName of = fmu->code->u.at[which];
+    Buffer name = {0};
+    tr_buffer_print(&name, "%s%s", is_put_out(fmu->code, which) ? "held." : "", of.name);
+    of.name = name.failed ? "" : name.at;
+    add_named(fmu, FMU_INPUT, which, &of);
+    fmu->code->failed = fmu->code->failed || name.failed;
+    tr_buffer_free(&name);
+}
+
+static void add_output(Fmu *fmu, uint32_t which)
+{
+    CodeName of = fmu->code->y.at[which];
+    for (uint32_t k = 0; k < fmu->code->u.count; k++)
+        if (!of.unit[0] && strcmp(fmu->code->u.at[k].name, of.name) == 0)
+            of.unit = fmu->code->u.at[k].unit;
+    add_named(fmu, FMU_OUTPUT, which, &of);
+}
+
 static void add_time(Fmu *fmu)
 {
     FmuVariable *time = add_variable(fmu, FMU_TIME, 0, strdup("time"));
@@ -244,7 +273,10 @@ static void number_variables(Fmu *fmu)
     uint32_t index = 0;
     for (uint32_t k = 0; k < fmu->variable_count; k++) {
         FmuVariable *v = &fmu->variables[k];
-        if (v->kind != FMU_INDICATOR || fmu->code->options.fmi == 3) v->index = ++index;
+        const bool is_hidden = v->kind == FMU_INDICATOR
+                                   ? fmu->code->options.fmi == 2
+                                   : v->kind == FMU_INPUT && is_put_out(fmu->code, v->which);
+        if (!is_hidden) v->index = ++index;
         if (v->kind == FMU_PARAMETER) v->is_fixed = tr_fmu_starts_by(fmu, v->which);
         if (v->kind == FMU_INPUT && v->start != v->start)
             v->start = fmu->code->signal_start[v->which];
@@ -268,9 +300,9 @@ bool tr_fmu_describe(Fmu *fmu, tr_error *err)
     for (uint32_t k = 0; k < fmu->count_of[FMU_STATE]; k++)
         add_named(fmu, FMU_STATE, k, &code->x.at[fmu->state[k]]);
     add_rates(fmu);
-    for (uint32_t k = 0; k < code->u.count; k++) add_named(fmu, FMU_INPUT, k, &code->u.at[k]);
+    for (uint32_t k = 0; k < code->u.count; k++) add_input(fmu, k);
     for (uint32_t k = 0; k < code->p.count; k++) add_named(fmu, FMU_PARAMETER, k, &code->p.at[k]);
-    for (uint32_t k = 0; k < code->y.count; k++) add_named(fmu, FMU_OUTPUT, k, &code->y.at[k]);
+    for (uint32_t k = 0; k < code->y.count; k++) add_output(fmu, k);
     for (uint32_t k = 0; k < fmu->count_of[FMU_DRIVEN]; k++)
         add_named(fmu, FMU_DRIVEN, k, &code->x.at[fmu->driven[k]]);
     for (uint32_t k = 0; k < code->fixed.count; k++)

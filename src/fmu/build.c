@@ -169,15 +169,19 @@ static bool run(char *const *words, const char *log, tr_error *err)
     return false;
 }
 
-// "cc", or what CC says: a program and perhaps options, which win where they come last.
+// "cc", or what CC says: a program, perhaps by another one (ccache gcc), and perhaps options, which
+// win where they come last.
 static const char *add_compiler(Words *words)
 {
     const char *given = getenv("CC");
     if (!given || !given[strspn(given, " ")]) given = "cc";
     given += strspn(given, " ");
-    const size_t length = strcspn(given, " ");
-    add(words, "%.*s", (int)length, given);
-    return given + length;
+    do {
+        const size_t length = strcspn(given, " ");
+        add(words, "%.*s", (int)length, given);
+        given += length + strspn(given + length, " ");
+    } while (*given && *given != '-');
+    return given;
 }
 
 static void add_options(Words *words, const char *options)

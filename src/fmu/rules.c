@@ -58,14 +58,60 @@ static void check_facts(const Rules *r)
     if (!tr_xml_child(d->root, "ModelStructure")) WRONG(d->root, "<ModelStructure> is missing");
 }
 
+// `at` behind a word of a structured name, b_1 or 'any text', and its indices, [1,2]
+static bool next_part(const char **at)
+{
+    const char *c = *at;
+    if (*c == '\'') {
+        for (c++; *c && *c != '\''; c++)
+            if (*c == '\\' && c[1]) c++;
+        if (c - *at < 2 || *c++ != '\'') return false;
+    } else {
+        if (!isalpha((unsigned char)*c) && *c != '_') return false;
+        while (isalnum((unsigned char)*c) || *c == '_') c++;
+    }
+    if (*c == '[') {
+        do {
+            const size_t digits = strspn(c + 1, "0123456789");
+            if (!digits) return false;
+            c += 1 + digits;
+        } while (*c == ',');
+        if (*c++ != ']') return false;
+    }
+    *at = c;
+    return true;
+}
+
+// a.b[2].c, der(a.b) or der(a.b,2)
+static bool is_structured(const char *name)
+{
+    const bool is_rate = begins_with(name, "der(");
+    if (is_rate) name += 4;
+    for (;; name++) {
+        if (!next_part(&name)) return false;
+        if (*name != '.') break;
+    }
+    if (is_rate && *name == ',') {
+        const size_t digits = strspn(name + 1, "0123456789");
+        name += digits ? 1 + digits : 0;
+    }
+    return is_rate ? strcmp(name, ")") == 0 : !*name;
+}
+
 static void check_names(const Rules *r)
 {
     const Description *d = r->d;
+    const char *convention = tr_xml_value(d->root, "variableNamingConvention");
+    const bool structured = convention && strcmp(convention, "structured") == 0;
     for (uint32_t k = 0; k < d->count; k++) {
         const Variable *v = &d->variables[d->by_name[k]];
-        if (!v->name[0]) WRONG(v->xml, "a variable's name is empty");
-        if (strpbrk(v->name, "\r\n\t"))
+        if (!v->name[0])
+            WRONG(v->xml, "a variable's name is empty");
+        else if (strpbrk(v->name, "\r\n\t"))
             WRONG(v->xml, "'%.60s': names have no tabs and ends of lines", v->name);
+        else if (structured && !is_structured(v->name))
+            WRONG(v->xml, "'%.60s' is no name as \"structured\" has it, such as a.b[2] or der(a.b)",
+                  v->name);
         if (k && strcmp(v->name, d->variables[d->by_name[k - 1]].name) == 0)
             WRONG(v->xml, "'%.60s' is the name of another variable, too (line %d)", v->name,
                   d->variables[d->by_name[k - 1]].xml->at.line);

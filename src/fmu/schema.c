@@ -193,14 +193,50 @@ static void check_attributes(const Xml *xml, const Element *element, Findings *f
 
 // ---- elements ------------------------------------------------------------------------------
 
+// Which of the words it is, from 0; -1: none
+static int number_of(const char *words, const char *word)
+{
+    const size_t length = strlen(word);
+    int number = 0;
+    for (const char *at = words; *at; number++) {
+        const size_t size = strcspn(at, " ");
+        if (size == length && memcmp(at, word, length) == 0) return number;
+        at += size + (at[size] == ' ');
+    }
+    return -1;
+}
+
+static void check_order(const Xml *before, const Xml *child, int step, bool once,
+                        Findings *findings)
+{
+    if (step < 0)
+        tr_found(findings, MISTAKE, child->at, "<%.60s> must stand before <%.60s> (line %d)",
+                 child->name, before->name, before->at.line);
+    else if (!step && once)
+        tr_found(findings, MISTAKE, child->at, "<%.60s> is there twice (line %d)", child->name,
+                 before->at.line);
+}
+
 static void check_element(const Xml *xml, int version, Findings *findings)
 {
     const Element *element = element_of(xml->name, version);
+    const bool is_free = begins_with(element->children, "| "),
+               once = begins_with(element->children, "1 ");
+    const char *children = element->children + (is_free || once ? 2 : 0);
+    const Xml *before = NULL;
+    int last = 0;
     check_attributes(xml, element, findings);
-    for (const Xml *child = xml->first; child; child = child->next)
-        if (strcmp(element->children, "*") != 0 && !tr_is_listed(element->children, child->name))
+    if (strcmp(children, "*") == 0) return;
+    for (const Xml *child = xml->first; child; child = child->next) {
+        const int number = number_of(children, child->name);
+        if (number < 0) {
             tr_found(findings, MISTAKE, child->at, "<%.60s> may not stand in <%s>", child->name,
                      xml->name);
+            continue;
+        }
+        if (before && !is_free) check_order(before, child, number - last, once, findings);
+        if (!before || number > last) before = child, last = number;
+    }
 }
 
 // The tree is 60 deep at most; what is in an annotation is its tool's.
