@@ -601,7 +601,7 @@ static void test_bad_input(void **state)
         {"{length: 1, density: 1, stiffness: 1, points: {far: 2}}",
          "'mast.far' is at 2, not on the beam, which goes from 0 to 1"},
         {"{length: 1, density: 1, stiffness: 1, points: {a.b: 0.5}}",
-         "'a.b' is not a name for a point: letters, digits and _"},
+         "'a.b' is not a name for a point: ASCII letters, digits and _"},
         {"{length: t, density: 1, stiffness: 1}", "'t' is not a parameter: this must be constant"},
         {"{length: 1, density: t, stiffness: 1}",
          "this is a formula of s and of parameters, not of 't'"},

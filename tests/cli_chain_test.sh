@@ -208,8 +208,17 @@ out_has 'no rows are shown on a terminal: -o FILE.csv writes them, -o - shows th
 check test "$(grep -c '^0.25,' out)" = 0
 at_terminal simulate swing.yaml -o - >out
 check grep -q '0.25,-0.0422892' out
-run 0 simulate swing.yaml # into a file or a pipe rows go as before
+run 0 simulate swing.yaml -q -o swing.csv # into a file or a pipe rows go as before
+run 0 simulate swing.yaml
 check grep -q '^0.25,' out
+what='trundle plot at a terminal'
+at_terminal plot swing.csv >out
+out_has 'trundle: where to? -o FILE.svg writes the picture, -o - shows its text; usage: trundle plot RUN.csv'
+check test "$(grep -c '<svg' out)" = 0
+at_terminal plot swing.csv -o - >out
+check test "$(grep -c '<svg' out)" = 1
+run 0 plot swing.csv
+check test "$(grep -c '<svg' out)" = 1
 
 # what H means stands before it
 run 0 check "$reported/moto.yaml"

@@ -110,7 +110,10 @@ run 3 view run.csv --model swing.yaml --page swing.yaml -o other.html
 err_has 'the page has no mark'
 echo '{' >alone.json
 run 3 view alone.csv --model swing.yaml --page page.html -o other.html
-err_has "'alone.json' is not a certificate"
+err_has "'alone.json' is not a certificate: it is not JSON"
+echo '[1, 2]' >alone.json
+run 3 view alone.csv --model swing.yaml --page page.html -o other.html
+err_has "'alone.json' is not a certificate: it is JSON of something else"
 run 4 view run.csv --model swing.yaml --page page.html -o no/such/folder.html
 err_has "cannot write 'no/such/folder.html'"
 run 4 simulate swing.yaml --report no/such/folder.html --page page.html -o unused.csv

@@ -190,6 +190,21 @@ err_has "'foreign.db' is a database of something else"
 echo "this is a text, and no database at all, however long it is: 0123456789 0123456789 0123456789 0123456789" >text.db
 run 4 "${many[@]}" -o text.db
 err_has "'text.db' is no database"
+# what is no table of the file may never end
+for table in runs rows settings; do
+    cp grid.db endless.db
+    sqlite3 endless.db "ALTER TABLE $table RENAME TO other; CREATE VIEW $table AS
+        WITH RECURSIVE n(run) AS (SELECT 1 UNION ALL SELECT run + 1 FROM n) SELECT run, run AS \"row\", run AS t FROM n"
+    for verb in 'plot endless.db -o no.svg' 'view endless.db --model swing.yaml -o no.html'; do
+        # shellcheck disable=SC2086
+        run 3 $verb
+        err_has "'endless.db' is no database of a sweep"
+    done
+    run 2 sweep --merge endless.db -o merged.db
+    err_has "'endless.db' is no database of a sweep"
+    run 2 sweep swing.yaml --vary l=0.4:0.6:0.1 --vary a0=1,2 "${keep[@]}" --record 2 -q -o endless.db
+    err_has "'endless.db' is a database of something else"
+done
 run 4 "${many[@]}" -o no/where.db
 err_has "cannot use the database 'no/where.db'"
 

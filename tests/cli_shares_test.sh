@@ -72,6 +72,16 @@ check test ! -e nothing.db
 echo "not a database at all" >words.db
 run 4 sweep --merge part2.db words.db -o mixed.db
 err_has "'words.db' is no database, or it is damaged"
+cp part3.db silent.db # which does not say of which sweep it is
+sqlite3 silent.db 'DELETE FROM settings'
+run 2 sweep --merge silent.db part2.db -o silence.db
+err_has "'silent.db' is no database of a sweep"
+run 2 sweep --merge part2.db silent.db -o mixed.db
+err_has "'silent.db' is no database of a sweep"
+cp part3.db forgetful.db
+sqlite3 forgetful.db "DELETE FROM settings WHERE name = 'seed'"
+run 2 sweep --merge part2.db forgetful.db -o mixed.db
+err_has "'forgetful.db' was made with another seed than 'mixed.db': '', not '3'"
 # commands behind that which makes a table are not done
 cp part2.db evil.db
 sqlite3 evil.db "PRAGMA writable_schema = 1; UPDATE sqlite_master SET sql = sql || '; ATTACH ''stolen.db'' AS more; CREATE TABLE more.birds (name)' WHERE name = 'settings'"

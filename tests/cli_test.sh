@@ -16,6 +16,9 @@ out_has 'usage: trundle VERB MODEL'
 for verb in check derive eval simulate linearise steady view; do
     out_has "  $verb "
 done
+run 2 help derrive
+no_data
+err_is "trundle: unknown verb 'derrive'; did you mean 'derive'?"
 run 0 --version
 out_has 'trundle '
 for verb in check derive eval simulate steady; do
@@ -23,6 +26,9 @@ for verb in check derive eval simulate steady; do
     silent
     out_has "usage: trundle $verb MODEL"
     out_has "trundle $verb models/"
+    cp out help
+    run 0 help "$verb"
+    check cmp out help
     run 0 "$verb" swing.yaml -h
     out_has "usage: trundle $verb MODEL"
     run 2 "$verb"

@@ -44,7 +44,7 @@ if grep -i "reports are left out" "$work/build.log"; then fail "the page was not
 if [ -n "$full" ]; then
     env PATH="$work/path" cmake --build "$work/build" -j"$(nproc)" --target trundle_cli >"$work/log" 2>&1 ||
         { tail -n 30 "$work/log"; exit 1; }
-    "$work/build/trundle" simulate "$there/models/pendulum.yaml" -q -o "$work/run.csv" --report "$work/run.html"
+    "$work/build/trundle" simulate "$there/models/double_pendulum.yaml" -q -o "$work/run.csv" --report "$work/run.html"
     [ "$(wc -c <"$work/run.html")" -gt "$(wc -c <"$page")" ] || fail "the report is shorter than its page"
 fi
 

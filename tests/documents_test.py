@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """What README.md and docs/ say is so: commands work as written, the keys of JSON are those that are
-listed, links lead somewhere, docs/README.md names all pages, files that are named exist, README.md is short, and
-pictures are small.
+listed, links lead somewhere, docs/README.md names all pages, docs/features.md what there is,
+files that are named exist, README.md is short, and pictures are small.
 
     documents_test.py TRUNDLE ROOT yes|no       (whether reports are built in)
 """
@@ -72,7 +72,8 @@ def check_readme(folder):
     lines = (root / "README.md").read_text().count("\n")
     if lines > 120:
         complain(f"README.md has {lines} lines: what is not for newcomers belongs into docs/")
-    return run_commands("README.md", "build/trundle ", 6, folder) + run_commands("docs/tour.md", "build/trundle ", 20, folder)
+    return sum(run_commands(page, "build/trundle ", least, folder)
+               for page, least in (("README.md", 6), ("docs/tour.md", 20), ("docs/fmu.md", 6)))
 
 
 # Pages with C that follows on from itself, and what it takes as given
@@ -136,6 +137,21 @@ def check_keys(folder):
                      f"{sorted(set(said) ^ set(written))}")
 
 
+def check_features():
+    """docs/features.md names all verbs, and all languages, methods, joints, contacts and loops that there are."""
+    page, commands, model = ((root / f"docs/{name}.md").read_text() for name in ("features", "commands", "format"))
+    verbs = re.findall(r"^## (\w+)$", commands, re.M)
+    wanted = re.search(r"`--to (c, [^`]+)`", commands)[1].split(", ")
+    for key in ("type", "kind", "method"):
+        for values in re.findall(r"^\| `%s` \| one of ([^|]+) \|" % key, model, re.M):
+            wanted += values.split(", ") if "box" not in values else []
+    forms = [(verb, r"`(trundle )?%s\b" % verb) for verb in verbs] + [(word, r"(?i)\b%s" % word) for word in wanted]
+    for word, form in forms:
+        if not re.search(form, page):
+            complain(f"docs/features.md does not name {word}")
+    return len(forms)
+
+
 def anchors(path):
     return {re.sub(r"[^\w\- ]", "", line.lstrip("#").strip().lower()).replace(" ", "-")
             for line in path.read_text().splitlines() if line.startswith("#")}
@@ -195,5 +211,6 @@ with tempfile.TemporaryDirectory() as name:
     check_keys(work)
     check_pictures()
     check_index()
-    print(f"{ran} commands, {check_links()} links, {check_names()} names of files, {failures} failures")
+    print(f"{ran} commands, {check_links()} links, {check_names()} names of files, "
+          f"{check_features()} features, {failures} failures")
 sys.exit(failures > 0)

@@ -259,7 +259,7 @@ static void test_wrong_definitions(void **state)
         {"hyp(a)", "a", 0, "the name 'hyp' is taken"},
         {"sin(a)", "a", 0, "'sin' is a reserved name"},
         {"d", "1", 0, "'d' is a reserved name"},
-        {"a b", "1", 0, "'a b' is not a name: letters, digits, _ and single points"},
+        {"a b", "1", 0, "'a b' is not a name: ASCII letters, digits, _ and single points"},
     };
     System *s = workshop();
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {

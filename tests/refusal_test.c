@@ -143,10 +143,13 @@ static const struct {
      2, 14, "'t' is a reserved name"},
     {"bodies:\n"
      "  a.b: {mass: 2}\n",
-     3, 3, "'a.b' is not a name for a body: letters, digits and _"},
+     3, 3, "'a.b' is not a name for a body: ASCII letters, digits and _"},
     {"bodies:\n"
      "  x: {joint: {type: prismatic, axis: \"1, 0, 0\", coordinate: 2s}, mass: 2}\n",
-     3, 61, "'2s' is not a name: letters, digits, _ and single points"},
+     3, 61, "'2s' is not a name: ASCII letters, digits, _ and single points"},
+    {"bodies:\n"
+     "  x: {joint: {type: prismatic, axis: \"1, 0, 0\", coordinate: höhe}, mass: 2}\n",
+     3, 61, "'höhe' is not a name: ASCII letters, digits, _ and single points"},
     {"bodies:\n"
      "  x: {joint: {type: prismatic, axis: \"0, 0, 0\"}, mass: 2}\n",
      3, 39, "the axis is zero: it has no direction"},

@@ -166,6 +166,8 @@ static void test_masses(void **state)
         "  drum: {joint: {type: free}, mass: 4,\n"
         "    inertia: {axial: 2, radial: 1 + 4*9/12, axis: \"1, 0, 0\"}}\n"
         "  plate: {joint: {type: planar}, mass: 6, inertia: {zz: 4}}\n"
+        "  rod: {joint: {type: revolute, axis: \"0, 1, 0\"}, mass: 3, com: \"0, 0, -1\",\n"
+        "    inertia: {xx: 1, yy: 1}}\n"
         "  nothing: {parent: brick, joint: {type: fixed}}\n");
     check_drawings(system, true);
     assert_int_equal(count_of(system, "bob"), 2);
@@ -184,6 +186,13 @@ static void test_masses(void **state)
     assert_close(d->size[0], 2, 1e-12);
     assert_close(d->size[1], 2, 1e-12);
     assert_true(d->size[2] < 0.1);
+    const Drawing *link = drawing_of(system, "rod", 0); // half of the rod, and as thick
+    d = drawing_of(system, "rod", 1);
+    assert_string_equal(d->type, "capsule");
+    assert_close(d->length + 2 * d->radius, 2, 1e-15);
+    assert_true(d->radius > 0 && d->radius == link->radius);
+    assert_vector(d->axis, 0, 0, 1);
+    assert_vector(d->at, 0, 0, -1);
     assert_string_equal(drawing_of(system, "nothing", 0)->type, "sphere");
     assert_false(system->scene.has_ground);
     tr_system_free(system);

@@ -424,6 +424,43 @@ static void fragments_start_models(void **state)
 // ---- in the plane --------------------------------------------------------------------------
 
 // A wheel that is turned by hand rolls in a circle: 6 kg at 0.5 m/s and 1 rad/s take 3 N.
+static double told(const char *fragment, const char *key)
+{
+    const char *at = strstr(fragment, key);
+    assert_non_null(at);
+    return strtod(at + strlen(key), NULL);
+}
+
+// A hull that hangs by a hook on a spring: the hook stands above its mass centre, its heading is
+// free. The start speaks of how it is turned, and of a frame, which the system has no names for.
+static void starts_may_speak_of_attitudes_and_frames(void **state)
+{
+    (void)state;
+    tr_error err = {0};
+    tr_system *system = system_from(
+        "trundle: 1\n"
+        "parameters: {k: 50, c: 5}\n"
+        "bodies: {hull: {joint: {type: free}, mass: 2, inertia: {xx: 0.1, yy: 0.2, zz: 0.3}}}\n"
+        "frames: {hook: {body: hull, at: \"0.3, 0, 0.4\"}}\n"
+        "forces: {spring: {body: hook, force: \"-k*hook.x - c*d(hook.x), -k*hook.y - c*d(hook.y), "
+        "k*(2 - hook.z) - c*d(hook.z)\"}}\n"
+        "initial: {hull.yaw: 0.1, hull.pitch: -0.5, hull.roll: 0, hook.x: 0.1, hook.y: 0,\n"
+        "  hook.z + 1: 2.5, d(hook.z): 0.1, hull.wx: 0, hull.wy: 0, hull.wz: 0}\n");
+    tr_steady *steady = find(system, NULL, HOLD("hull.yaw=0.2", "d(hull.yaw)=0"));
+    char *fragment = tr_steady_fragment(steady, &err);
+    assert_non_null(fragment);
+    assert_close(told(fragment, "hull.yaw: "), 0.2, 1e-12);
+    assert_close(told(fragment, "hull.pitch: "), -atan(0.75), 1e-12);
+    assert_close(told(fragment, "hull.roll: "), 0, 1e-12);
+    assert_close(told(fragment, "hook.x: "), 0, 1e-12);
+    assert_close(told(fragment, "hook.z + 1: "), 3 - 2 * G / 50, 1e-12);
+    assert_close(told(fragment, "d(hook.z): "), 0, 1e-12);
+    tr_text_free(fragment);
+    tr_steady_free(steady);
+    refuse(system, NULL, HOLD("hull.yaww=0.2"), TR_USAGE, "did you mean 'hull.yaw'?");
+    tr_system_free(system);
+}
+
 static void unicycle_rolls_in_circles(void **state)
 {
     (void)state;
@@ -696,6 +733,7 @@ int main(void)
         cmocka_unit_test(leg_holds_a_height),
         cmocka_unit_test(geometry_may_be_free),
         cmocka_unit_test(fragments_start_models),
+        cmocka_unit_test(starts_may_speak_of_attitudes_and_frames),
         cmocka_unit_test(unicycle_rolls_in_circles),
         cmocka_unit_test(sleigh_goes_straight),
         cmocka_unit_test(warns_of_contacts_that_pull),

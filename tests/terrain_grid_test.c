@@ -7,20 +7,25 @@
 static double waves(double x, double y) { return 0.1 * sin(1.2 * x) * cos(0.9 * y); }
 static double hill(double x, double y) { return 0.1 - 0.3 * x + 0.2 * y; }
 
-// Samples as a file `grid.csv` of the folder of the test
-static void write_grid(double (*height)(double x, double y), double step)
+// Samples as a file `grid.csv` of the folder of the test, which calls the origin (x, y)
+static void write_grid_at(double (*height)(double x, double y), double step, double x, double y)
 {
     const int n = (int)lround(9 / step), m = (int)lround(4 / step);
     FILE *file = fopen(in_folder("grid.csv"), "w");
     assert_non_null(file);
     fprintf(file, "x/y");
-    for (int k = 0; k <= m; k++) fprintf(file, ",%.17g", -2 + k * step);
+    for (int k = 0; k <= m; k++) fprintf(file, ",%.17g", y - 2 + k * step);
     for (int i = 0; i <= n; i++) {
-        fprintf(file, "\n%.17g", -2 + i * step);
+        fprintf(file, "\n%.17g", x - 2 + i * step);
         for (int k = 0; k <= m; k++) fprintf(file, ",%.17g", height(-2 + i * step, -2 + k * step));
     }
     fprintf(file, "\n");
     assert_int_equal(fclose(file), 0);
+}
+
+static void write_grid(double (*height)(double x, double y), double step)
+{
+    write_grid_at(height, step, 0, 0);
 }
 
 // A model of the folder of models, or of the test, whose ground is that grid
@@ -122,6 +127,29 @@ static void test_few_points(void **state)
         }
 }
 
+// A grid need not be about the origin: the same hills elsewhere are the same run there.
+static void test_elsewhere(void **state)
+{
+    (void)state;
+    tr_error err = {0};
+    write_grid(waves, 0.1);
+    Sheet *here = run_to(on_grid("disc_on_waves"), 1, 0.1);
+    write_grid_at(waves, 0.1, 32, -16);
+    tr_model *model = tr_model_read(in_folder("model.yaml"), &err);
+    if (!model) fail_msg("%s", err.text);
+    change(model, "tables/grid/file", "grid.csv");
+    change(model, "tables/grid/degree", "3");
+    change(model, "ground/height", "grid(x, y)");
+    change(model, "parameters/x0", "32.2");
+    change(model, "parameters/y0", "-15.9");
+    Sheet *there = run_to(system_of(model, NULL), 1, 0.1);
+    assert_close(last(there, "contact.rim.x") - 32, last(here, "contact.rim.x"), 1e-9);
+    assert_close(last(there, "contact.rim.y") + 16, last(here, "contact.rim.y"), 1e-9);
+    assert_close(last(there, "contact.rim.z"), last(here, "contact.rim.z"), 1e-9);
+    tr_sheet_free(here);
+    tr_sheet_free(there);
+}
+
 // ---- where it ends -------------------------------------------------------------------------
 
 static void test_border(void **state)
@@ -177,9 +205,9 @@ static void test_off_grid(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_waves), cmocka_unit_test(test_planes),
-                                       cmocka_unit_test(test_few_points),
-                                       cmocka_unit_test(test_border),
-                                       cmocka_unit_test(test_off_grid)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_waves),      cmocka_unit_test(test_planes),
+        cmocka_unit_test(test_few_points), cmocka_unit_test(test_elsewhere),
+        cmocka_unit_test(test_border),     cmocka_unit_test(test_off_grid)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -96,8 +96,9 @@ static const char introduction[] =
     "Parameters, coordinates, inputs, functions, tables and outputs share one set of names; a name "
     "with\n"
     "two meanings is an error. The arguments of a function are its own and may hide any name.\n"
-    "Names are letters, digits and `_`. Reserved are `t`, the time, `pi`, `d`, `if`, `world`,\n"
-    "`ground` and the names of the functions below.\n"
+    "Names are ASCII letters (no umlauts, no accents), digits and `_`. Reserved are `t`, the "
+    "time,\n"
+    "`pi`, `d`, `if`, `world`, `ground` and the names of the functions below.\n"
     "\n"
     "A joint is called by its coordinate, or by its body when it has several: so in `roles`,\n"
     "`hold` and the results `tau.angle`, `tau.frame.vx`.\n";

@@ -27,6 +27,7 @@ void tr_json_matrix(Json *json, const char *key, const double *X, size_t rows, s
 
 // Whether all of a text is one value as RFC 8259 has it, in valid UTF-8, of at most 100 levels.
 bool tr_json_is_valid(Text text);
+bool tr_json_is_object(Text valid);
 
 // Parts of a valid text: `at` is NULL when there is no such part.
 Text tr_json_member(Text object, const char *key);

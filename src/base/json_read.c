@@ -135,6 +135,12 @@ static bool enter(Text value, char bracket, Walk *walk)
     return walk->at < walk->end && *walk->at++ == bracket;
 }
 
+bool tr_json_is_object(Text valid)
+{
+    Walk walk;
+    return enter(valid, '{', &walk);
+}
+
 // The next value, and its key in an object; false behind the last
 static bool next(Walk *walk, Text *key, Text *value)
 {

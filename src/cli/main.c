@@ -219,10 +219,19 @@ static bool is_one_of(const char *word, const char *a, const char *b, const char
     return strcmp(word, a) == 0 || strcmp(word, b) == 0 || strcmp(word, c) == 0;
 }
 
+// Of all verbs, or of one
+static int help(const char *word)
+{
+    if (!word) return cli_print_help(stdout), 0;
+    const Verb *verb = cli_verb(word);
+    if (verb) cli_print_verb_help(verb);
+    return verb ? 0 : TR_USAGE;
+}
+
 static int serve(int argc, char **argv)
 {
     if (argc < 2) return cli_print_help(stderr), TR_USAGE;
-    if (is_one_of(argv[1], "--help", "-h", "help")) return cli_print_help(stdout), 0;
+    if (is_one_of(argv[1], "--help", "-h", "help")) return help(argv[2]);
     if (is_one_of(argv[1], "--version", "-V", "version")) {
         printf("trundle %s\n", tr_version());
         return 0;

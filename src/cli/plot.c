@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 // "720x400"
 static bool take_size(const char *text, int *width, int *height)
@@ -23,7 +24,12 @@ static void warn(void *owner, const char *words)
 
 int cli_plot(const Verb *verb, const Options *options)
 {
-    (void)verb;
+    if (!options->output && isatty(1)) {
+        cli_say("trundle: where to? -o FILE.svg writes the picture, -o - shows its text; usage: "
+                "trundle %s\n",
+                verb->usage);
+        return TR_USAGE;
+    }
     tr_plot_options o = tr_plot_defaults();
     o.runs = options->runs.word;
     o.run_count = options->runs.count;

@@ -11,6 +11,11 @@ typedef struct HeldText {
 } HeldText;
 HeldText tr_held_text(const char *text);
 
+// What formulas of a model know of its bodies: their places, and yaw, pitch and roll. A system of
+// one's own knows them from then on.
+void tr_held_names(System *own, tr_error *err);
+Expr tr_held_angle(const SceneBody *body, int which); // 0 yaw, 1 pitch, 2 roll
+
 // A formula that an option gives. An error says which: "--hold 'x + ': ...".
 Expr tr_held_formula(System *own, const char *option, Text text, tr_error *err);
 

@@ -32,7 +32,7 @@ static bool check_name(const System *system, Text name, bool time, tr_error *err
     const Place nowhere = {0};
     if (!tr_formula_is_name(name))
         tr_fail(err, TR_INVALID, nowhere,
-                "'%.*s' is not a name: letters, digits, _ and single points", TEXT(name));
+                "'%.*s' is not a name: ASCII letters, digits, _ and single points", TEXT(name));
     else if (name.length > LONGEST_NAME)
         tr_fail(err, TR_INVALID, nowhere, "the name '%.*s...' is longer than %d characters",
                 TEXT(name), LONGEST_NAME);

@@ -251,15 +251,29 @@ static void add_cylinder(Tree *tree, uint32_t i, Drawing d, double m)
     add_drawing(tree, d);
 }
 
+// What is long one way alone is a rod, as thick as the links that may lie along it.
+static bool is_rod(Drawing *d, double thin)
+{
+    for (int k = 0; k < 3; k++) {
+        if (d->size[(k + 1) % 3] > thin || d->size[(k + 2) % 3] > thin) continue;
+        if (d->size[k] <= 2 * thin) continue;
+        for (int i = 0; i < 3; i++) d->axis[i] = i == k;
+        d->radius = thin;
+        d->length = d->size[k] - 2 * thin; // without its round ends
+        return true;
+    }
+    return false;
+}
+
 // The box with these moments: edges with a^2 = 6 (I_yy + I_zz - I_xx) / m
 static void add_box(Tree *tree, Drawing d, double m, const double I[3])
 {
     const double thin = THICK * tree->length, most = 3 * tree->length;
-    d.type = "box";
     for (int k = 0; k < 3; k++) {
         const double square = 6 * (I[(k + 1) % 3] + I[(k + 2) % 3] - I[k]) / m;
         d.size[k] = within(thin, square > 0 ? sqrt(square) : 0, most);
     }
+    d.type = is_rod(&d, thin) ? "capsule" : "box";
     add_drawing(tree, d);
 }
 

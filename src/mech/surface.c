@@ -20,14 +20,17 @@ static Expr input_symbol(Tree *tree, tr_kind kind, const char *format, Text name
     return tr_input(tree->system, text, kind, 0, tree->err);
 }
 
-// A formula of x and y, for which there are symbols of its own
+// A formula of x and y, for which there are symbols of its own. These are nowhere, so what a run
+// looks after, such as that no table is left, is the formula where contacts are.
 static Expr height_formula(Tree *tree, Value value, const Expr symbol[2])
 {
     const Local names[] = {{"x", symbol[0]}, {"y", symbol[1]}};
+    System *s = tree->system;
     const bool before = tree->constants_only;
     tree->constants_only = true;
     const Expr f = tr_tree_formula_with(tree, value, names, 2);
     tree->constants_only = before;
+    if (s->formula_count && s->formulas[s->formula_count - 1].value.id == f.id) s->formula_count--;
     if (!has_failed(tree->err)) tr_tree_check_smooth(tree, value, f);
     return f;
 }

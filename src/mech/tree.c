@@ -50,7 +50,7 @@ void tr_tree_check_name(Tree *tree, Value name, const char *what)
 {
     if (!tr_formula_is_name(name.text) || memchr(name.text.at, '.', name.text.length))
         tr_fail(tree->err, TR_INVALID, name.place,
-                "'%.*s' is not a name for %s: letters, digits and _", TEXT(name.text), what);
+                "'%.*s' is not a name for %s: ASCII letters, digits and _", TEXT(name.text), what);
 }
 
 void tr_tree_check_reserved(Tree *tree, Value name)

@@ -193,7 +193,7 @@ static bool find_copies(Including *in, const Include *include, const Value **nam
     for (uint32_t i = 0; i < *count; i++) {
         if (!tr_is_word((*names)[i].text) || (*names)[i].text.length > TR_NAME_SHOWN)
             tr_fail(in->err, TR_INVALID, (*names)[i].place,
-                    "'%.*s' is no name: letters, digits and '_', %d at most",
+                    "'%.*s' is no name: ASCII letters, digits and '_', %d at most",
                     TEXT((*names)[i].text), TR_NAME_SHOWN);
         for (uint32_t k = 0; k < i && *count <= MOST_COPIES; k++)
             if (text_equal((*names)[k].text, (*names)[i].text))

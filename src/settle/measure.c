@@ -3,6 +3,7 @@
 // bears and the friction that holding takes; how far it is from tipping over (T293, T294).
 #include "settle/settle.h"
 
+#include "expr/held.h"
 #include "num/dense.h"
 #include "num/nonnegative.h"
 
@@ -100,7 +101,7 @@ static bool compile_measures(Settle *p, tr_error *err)
     for (uint32_t i = 0; i < s->input_count; i++)
         if (s->inputs[i].kind == TR_POSITION) exprs_add(&list, s->inputs[i].symbol);
     for (int k = 0; k < 3 && p->vehicle != SCENE_WORLD; k++)
-        exprs_add(&list, tr_settle_angle(&s->scene.bodies[p->vehicle], k));
+        exprs_add(&list, tr_held_angle(&s->scene.bodies[p->vehicle], k));
     list_mass_centre(p, &list);
     for (uint32_t i = 0; i < p->contact_count; i++) list_contact(p, i, &list);
     const uint32_t told = list.count; // where bodies are comes once more, for its slopes

@@ -134,8 +134,6 @@ static inline uint32_t term_count(const Settle *p) { return p->first[GROUPS]; }
 
 // ---- terms, in terms.c ---------------------------------------------------------------------
 
-// Yaw, pitch or roll of a body
-Expr tr_settle_angle(const SceneBody *body, int which);
 // Adds one to the group that is being filled
 void tr_settle_term(Settle *settle, const char *name, Expr term);
 // How far a contact is above the ground, upright: its middle less its radius and the height there.

@@ -22,35 +22,6 @@ void tr_settle_term(Settle *p, const char *name, Expr term)
 
 // ---- what is held --------------------------------------------------------------------------
 
-static Expr angle(Expr y, Expr x) { return tr_build(OP_ATAN2, y, x, x); }
-
-// R = Rz(yaw) Ry(pitch) Rx(roll), as T250
-Expr tr_settle_angle(const SceneBody *b, int which)
-{
-    const Expr *R = b->rotation;
-    switch (which) {
-    case 0: return angle(R[3], R[0]);
-    case 1: return angle(neg(R[6]), e_sqrt(add(square(R[7]), square(R[8]))));
-    default: return angle(R[7], R[8]);
-    }
-}
-
-// What formulas of a model know of its bodies is known here, too: places and how they are turned.
-static void name_bodies(System *s, tr_error *err)
-{
-    static const char *const parts[] = {"x", "y", "z", "yaw", "pitch", "roll"};
-    char name[400];
-    for (uint32_t i = 0; i < s->scene.body_count; i++) {
-        const SceneBody *b = &s->scene.bodies[i];
-        for (int k = 0; k < 6 && !b->is_part; k++) {
-            snprintf(name, sizeof name, "%s.%s", b->name, parts[k]);
-            if (!tr_system_find(s, text_of(name)))
-                tr_system_name(s, text_of(name), k < 3 ? b->origin[k] : tr_settle_angle(b, k - 3),
-                               err);
-        }
-    }
-}
-
 // A pose has no velocities and no forces.
 static void check_static(const System *s, Text text, Expr x, tr_error *err)
 {
@@ -85,7 +56,6 @@ static bool add_held(Settle *p, const tr_settle_options *o, tr_error *err)
     p->target = tr_arena_alloc(&p->arena, n + 1, sizeof *p->target);
     p->turns = tr_arena_alloc(&p->arena, n + 1, sizeof *p->turns);
     if (!both || !p->target || !p->turns) tr_fail_memory(err);
-    name_bodies(s, err);
     for (size_t i = 0; i < n && !has_failed(err); i++) {
         const HeldText held = tr_held_text(o->holds[i]);
         Expr x = tr_held_formula(s, "--hold", held.left, err);

@@ -2,6 +2,7 @@
 // Ways to settle: what each asks of a model, and the terms that are its own (T291, T292, T296).
 #include "settle/settle.h"
 
+#include "expr/held.h"
 #include "num/dense.h"
 
 #include <math.h>
@@ -141,8 +142,8 @@ static void prepare_basic(Settle *p, TermGroup group, tr_error *err)
     if (group != GROUP_ATTITUDE || has_failed(err)) return;
     const SceneBody *b = &scene->bodies[p->vehicle];
     tr_settle_term(p, "the height", b->origin[2]);
-    tr_settle_term(p, "the roll", tr_settle_angle(b, 2));
-    tr_settle_term(p, "the pitch", tr_settle_angle(b, 1));
+    tr_settle_term(p, "the roll", tr_held_angle(b, 2));
+    tr_settle_term(p, "the pitch", tr_held_angle(b, 1));
     compile_hubs(p, err);
 }
 

@@ -41,9 +41,10 @@ char *tr_certificate_read(const char *run, Text *text, tr_error *err)
         size_t length = 0;
         bytes = tr_file_read(path.at, MOST_BYTES, &length, err);
         *text = (Text){bytes, length};
-        if (bytes && !tr_json_is_valid(*text))
-            tr_fail(err, TR_INVALID, (Place){0}, "'%.200s' is not a certificate: it is not JSON",
-                    path.at);
+        const bool is_json = bytes && tr_json_is_valid(*text);
+        if (bytes && !(is_json && tr_json_is_object(*text)))
+            tr_fail(err, TR_INVALID, (Place){0}, "'%.200s' is not a certificate: it is %s", path.at,
+                    is_json ? "JSON of something else" : "not JSON");
     }
     tr_buffer_free(&path);
     if (!has_failed(err)) return bytes;

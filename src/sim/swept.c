@@ -26,13 +26,29 @@ static const char *number_in(const char *path)
 
 bool tr_is_swept(const char *path) { return number_in(path) != NULL; }
 
+// What is a table to SQLite may be made up while it is read, and never end.
+Database *tr_swept_open(const char *path, tr_error *err)
+{
+    Database *file = tr_database_open(path, false, err);
+    Query *q = tr_query_new(file,
+                            "SELECT count(*) FROM sqlite_master WHERE sql LIKE 'CREATE TABLE %' "
+                            "AND name IN ('settings', 'runs', 'rows')",
+                            err);
+    if (tr_query_step(q, err) && tr_query_count(q, 0) != 3)
+        tr_fail(err, TR_INVALID, (Place){0}, "'%.200s' is no database of a sweep", path);
+    tr_query_free(q);
+    if (!has_failed(err)) return file;
+    tr_database_close(file);
+    return NULL;
+}
+
 static Swept open_swept(const char *path, tr_error *err)
 {
     Swept s = {.path = strdup(path)};
     if (!s.path) return tr_fail_memory(err), s;
     s.run = strtoull(number_in(path), NULL, 10);
     *strrchr(s.path, ':') = 0;
-    s.file = tr_database_open(s.path, false, err);
+    s.file = tr_swept_open(s.path, err);
     return s;
 }
 
@@ -178,7 +194,7 @@ bool tr_sweep_recorded(const char *path, size_t *runs, size_t most, size_t *coun
     if (!err) err = &local;
     *count = 0;
     if (!path || has_failed(err)) return false;
-    Database *file = tr_database_open(path, false, err);
+    Database *file = tr_swept_open(path, err);
     Query *q = tr_query_new(file, "SELECT DISTINCT run FROM rows ORDER BY run", err);
     for (; tr_query_step(q, err); (*count)++)
         if (*count < most) runs[*count] = (size_t)tr_query_count(q, 0);

@@ -6,6 +6,8 @@
 
 #include "base/database.h"
 
+// A database of a sweep, to be read; NULL and an error, also where its tables are none of a file.
+Database *tr_swept_open(const char *path, tr_error *err);
 bool tr_is_swept(const char *path);
 // As a .csv file has them; NULL and an error where there are none.
 char *tr_swept_rows(const char *path, size_t *length, tr_error *err);

@@ -24,14 +24,17 @@ static double ask(const Merge *m, const char *command, tr_error *err)
     return value;
 }
 
-// Whether one of the two databases is that of a sweep
+// Whether one of the two databases is that of a sweep, and says of which
 static bool has_tables(const Merge *m, const char *which, tr_error *err)
 {
-    char command[120];
-    snprintf(command, sizeof command,
-             "SELECT count(*) FROM %s.sqlite_master WHERE name IN ('settings', 'runs', 'rows')",
+    char tables[200], settings[120];
+    snprintf(tables, sizeof tables,
+             "SELECT count(*) FROM %s.sqlite_master WHERE sql LIKE 'CREATE TABLE %%' AND "
+             "name IN ('settings', 'runs', 'rows')",
              which);
-    return ask(m, command, err) == 3;
+    snprintf(settings, sizeof settings,
+             "SELECT count(*) FROM %s.settings WHERE name IN ('model', 'runs')", which);
+    return ask(m, tables, err) == 3 && ask(m, settings, err) == 2;
 }
 
 static bool attach(const Merge *m, tr_error *err)
@@ -87,7 +90,7 @@ static bool begin(Merge *m, tr_error *err)
 static bool compare_settings(const Merge *m, tr_error *err)
 {
     Query *q = tr_query_new(m->all,
-                            "SELECT name, a.value, b.value FROM main.settings a "
+                            "SELECT name, a.value, b.value FROM main.settings a LEFT "
                             "JOIN part.settings b USING (name) WHERE a.value IS NOT b.value AND "
                             "name NOT IN ('trundle', 'origin') AND (name <> 'model text' OR "
                             "(SELECT value = '' FROM main.settings WHERE name = 'model'))",

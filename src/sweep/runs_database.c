@@ -70,15 +70,20 @@ static bool make_tables(const RunsDatabase *r, const SweepSettings *settings, tr
 
 // ---- what is there --------------------------------------------------------------------------
 
-static bool has_table(const RunsDatabase *r, bool any, tr_error *err)
+static uint64_t count(const RunsDatabase *r, const char *command, tr_error *err)
 {
-    Query *q = tr_query_new(r->file,
-                            any ? "SELECT name FROM sqlite_master"
-                                : "SELECT name FROM sqlite_master WHERE name = 'settings'",
-                            err);
-    const bool has = tr_query_step(q, err);
+    Query *q = tr_query_new(r->file, command, err);
+    const uint64_t number = tr_query_step(q, err) ? tr_query_count(q, 0) : 0;
     tr_query_free(q);
-    return has;
+    return number;
+}
+
+static bool has_tables(const RunsDatabase *r, tr_error *err)
+{
+    return count(r,
+                 "SELECT count(*) FROM sqlite_master WHERE sql LIKE 'CREATE TABLE %' AND "
+                 "name IN ('settings', 'runs', 'rows')",
+                 err) == 3;
 }
 
 static void refuse(const Sweep *s, const SweepSetting *setting, const char *was, tr_error *err)
@@ -135,10 +140,10 @@ static bool take_up(RunsDatabase *r, tr_error *err)
     SweepSettings settings = {0};
     if (!tr_sweep_settings(s, &settings, err)) return tr_sweep_settings_free(&settings), false;
     const char *probe = "UPDATE settings SET value = value WHERE name = 'format'";
-    if (has_table(r, false, err)) {
+    if (has_tables(r, err)) {
         if (check_settings(r, &settings, err)) tr_database_do(r->file, probe, err);
     } // so that one that cannot be written is told before the work
-    else if (!has_failed(err) && has_table(r, true, err))
+    else if (!has_failed(err) && count(r, "SELECT count(*) FROM sqlite_master", err))
         tr_fail(err, TR_USAGE, (Place){0}, "'%.200s' is a database of something else",
                 s->options->output);
     else if (!has_failed(err))

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One steady motion: finding it, and what `steady` says about it.
 #include "base/options.h"
+#include "expr/held.h"
 #include "linear/law.h"
 #include "plan/latch.h"
 #include "steady/steady.h"
@@ -192,21 +193,37 @@ static bool is_told(const Input *input)
     return input->kind == TR_POSITION ? input->definition.id == 0 : !is_motion_driven(input);
 }
 
+// What a condition is about, by names of the system; by others of the model it is what is left of
+// it, and what was asked for, "initial.d(hook.x)".
+static Expr told_by(System *s, const Output *conditions, uint32_t i, tr_error *err)
+{
+    tr_error unknown = {0};
+    char name[400] = "initial.";
+    const char *key = conditions->notes[i];
+    tr_held_names(s, err);
+    const Scope scope = tr_system_scope(s);
+    const Expr x = tr_formula_parse(s->graph, &scope, text_of(key), (Place){0}, &unknown);
+    for (size_t n = strlen(name); *key && n + 1 < sizeof name; key++)
+        if (*key != ' ') name[n++] = *key, name[n] = 0;
+    const Named *asked = tr_system_find(s, text_of(name));
+    if (unknown.status == TR_INVALID && asked) return add(conditions->values[i], asked->meaning);
+    if (unknown.status) tr_fail(err, unknown.status, (Place){0}, "%s", unknown.text);
+    return x;
+}
+
 // What the model's `initial` asks for, as it is here: else it would ask for what it was.
 static void write_conditions(const tr_steady *s, const char *name, Buffer *b, tr_error *err)
 {
     System *system = s->equations->system;
     const Output *conditions = tr_system_output(system, text_of(name));
-    const Scope scope = tr_system_scope(system);
     for (uint32_t i = 0; conditions && i < conditions->rows && !has_failed(err); i++) {
-        const char *key = conditions->notes[i];
-        Expr x = tr_formula_parse(system->graph, &scope, text_of(key), (Place){0}, err);
+        Expr x = told_by(system, conditions, i, err);
         tr_system_resolve(system, &x, 1);
         double value = (double)NAN;
         Evaluator of = tr_evaluator_of(system, &x, 1, OPEN_PARAMETERS, err);
         if (!has_failed(err)) evaluate_into(&of, s->inputs, &value);
         tr_evaluator_free(&of);
-        tr_fragment_pair(b, key, value);
+        tr_fragment_pair(b, conditions->notes[i], value);
     }
 }
 

@@ -2,10 +2,10 @@
 #include "view/sweep_plot.h"
 
 #include "base/arena.h"
-#include "base/database.h"
 #include "base/error.h"
 #include "base/number.h"
 #include "base/sheet.h"
+#include "sim/swept.h"
 #include "view/axis.h"
 #include "view/figure.h"
 
@@ -58,7 +58,7 @@ static void read_runs(SweepPlot *p)
 {
     Buffer text = {0};
     const char *path = p->options->runs[0];
-    Database *d = tr_database_open(path, false, p->err);
+    Database *d = tr_swept_open(path, p->err);
     Query *q = d ? tr_query_new(d, "SELECT * FROM runs ORDER BY run", p->err) : NULL;
     const int columns = q ? tr_query_columns(q) : 0;
     for (int i = 0; i < columns; i++) {

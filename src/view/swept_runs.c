@@ -94,7 +94,7 @@ static double count_columns(const char *origin, const char *what, const Query *q
 
 void tr_describe_swept_runs(Json *j, const tr_view_options *o, tr_error *err)
 {
-    Database *file = tr_database_open(o->sweep, false, err);
+    Database *file = tr_swept_open(o->sweep, err);
     const uint64_t all = count_runs(file, err);
     char *origin = tr_swept_origin(file, o->sweep, err);
     Query *q = select_runs(file, o, all, err);
