@@ -50,6 +50,8 @@ check test "$(cut -d, -f2-3 out | tail -n 1)" = 1,1
 run 0 sweep swing.yaml --vary "m=0, 1" -o failed.csv
 err_has '1 of them could not go on to the end, the first because '
 check grep -q '"failed","[^"]' failed.csv
+run 0 sweep swing.yaml --vary "m=-1, 1" --method rk4 -q -o failed.csv
+check grep -q "\"failed\",\"the mass of 'bob' is negative\"" failed.csv
 run 4 sweep swing.yaml --vary l=0.4,0.5 -o /dev/full
 err_has "cannot write '/dev/full'"
 run 4 sweep swing.yaml --vary l=0.4,0.5 -o no/where.csv

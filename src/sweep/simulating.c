@@ -10,6 +10,7 @@
 #include "sim/batch.h"
 #include "sim/row_time.h"
 #include "sim/run.h"
+#include "sweep/apart.h"
 #include "sweep/gpu_row.h"
 #include "sweep/tally.h"
 
@@ -25,10 +26,13 @@ typedef struct Progress {
     double *row;   // its last row, with what is varied behind it
     double *tally; // of its rows, with that behind it, too
     bool goes_on;
+    bool is_apart;    // it had equations of its own, and
+    RunCounts counts; // came through this
 } Progress;
 
 typedef struct Worker {
     const Sweep *sweep;
+    tr_run_options how;
     tr_batch *batch; // or
     Run *run;
     size_t room; // for runs
@@ -120,16 +124,18 @@ static bool may_go_on(void *owner, double t, double end)
 static void open_runs(Worker *w, tr_error *err)
 {
     const Sweep *s = w->sweep;
-    tr_run_options how = tr_run_defaults(s->plan);
-    how.method = s->method, how.step = tr_row_step(s->end, s->every, s->step);
-    how.rtol = s->rtol, how.atol = s->atol, how.end = s->end;
-    how.progress = may_go_on, how.owner = (void *)s;
+    tr_run_options *how = &w->how;
+    *how = tr_run_defaults(s->plan);
+    how->method = s->method, how->step = tr_row_step(s->end, s->every, s->step);
+    how->rtol = s->rtol, how->atol = s->atol, how->end = s->end;
+    how->progress = may_go_on, how->owner = (void *)s;
     w->room = (size_t)s->block_size * s->hand;
     if (goes_side_by_side(s->method)) {
-        how.on = s->options->on;
-        w->batch = tr_batch_new(s->plan, w->room, &how, err);
+        tr_run_options there = *how;
+        there.on = s->options->on;
+        w->batch = tr_batch_new(s->plan, w->room, &there, err);
     } else
-        w->run = tr_run_open(s->plan, &how, err);
+        w->run = tr_run_open(s->plan, how, err);
     if (w->run) w->run->most_steps = s->options->most_steps;
 }
 
@@ -272,6 +278,40 @@ static void put_results(const Worker *w, const Progress *p, const RunCounts *cou
     figures[FIGURE_VELOCITY] = p->tally[TALLY_VELOCITY];
 }
 
+static bool reduce_row(Worker *w, Progress *p, const double *row, tr_error *err)
+{
+    const Sweep *s = w->sweep;
+    memcpy(p->row, row, s->row_count * sizeof *p->row);
+    if (s->keep.program) tr_evaluate(s->keep.program, w->work, p->row, w->formulas);
+    return add_row(w, p, w->formulas, err);
+}
+
+// ---- apart ----------------------------------------------------------------------------------
+
+typedef struct OwnRun {
+    Worker *worker;
+    Progress *progress;
+} OwnRun;
+
+static bool take_apart(void *owner, const double *row, tr_error *err)
+{
+    const OwnRun *own = owner;
+    return reduce_row(own->worker, own->progress, row, err) && own->progress->goes_on;
+}
+
+// What could not start goes its own way where that is because of other equations.
+static void go_apart(Worker *w, Progress *p, tr_error *why)
+{
+    tr_error own = {0};
+    if (!tr_apart_is_needed(w->sweep, values_of(w, p), &own)) {
+        if (own.status) *why = own;
+        return;
+    }
+    *why = own, p->is_apart = true;
+    tr_apart_run(w->sweep, values_of(w, p), &w->how, take_apart, &(OwnRun){w, p}, &p->counts, why);
+    p->goes_on = false;
+}
+
 // ---- side by side ---------------------------------------------------------------------------
 
 static Settings settings_of(const Worker *w, const Progress *p)
@@ -289,8 +329,9 @@ static bool begin_all(Worker *w, tr_error *err)
         }
         Progress *p = &w->runs[i];
         if (tr_batch_begin(w->batch, i, settings_of(w, p), &why)) continue;
+        if (why.status != TR_NO_MEMORY) go_apart(w, p, &why);
         if (why.status == TR_NO_MEMORY) return tr_fail_memory(err), false;
-        fail(p, &why);
+        if (why.status) fail(p, &why);
     }
     return true;
 }
@@ -355,8 +396,9 @@ static bool work_together(Worker *w, tr_error *err)
     bool any = take_rows(w, count, err);
     while (any && advance(w, count, err)) any = take_rows(w, count, err);
     for (uint32_t i = 0; i < w->count && !has_failed(err); i++) {
-        const RunCounts counts = tr_batch_run_counts(w->batch, i);
-        put_results(w, &w->runs[i], &counts);
+        const Progress *p = &w->runs[i];
+        const RunCounts counts = p->is_apart ? p->counts : tr_batch_run_counts(w->batch, i);
+        put_results(w, p, &counts);
     }
     return !has_failed(err) && !s->stops;
 }
@@ -365,12 +407,9 @@ static bool work_together(Worker *w, tr_error *err)
 
 static bool take_row(Worker *w, Progress *p, tr_error *err)
 {
-    const Sweep *s = w->sweep;
     tr_run_take_row(w->run);
     if (!all_finite(w->run->row, w->run->columns) && !tr_run_check_row(w->run, err)) return false;
-    memcpy(p->row, w->run->row, s->row_count * sizeof(double));
-    if (s->keep.program) tr_evaluate(s->keep.program, w->work, p->row, w->formulas);
-    return add_row(w, p, w->formulas, err);
+    return reduce_row(w, p, w->run->row, err);
 }
 
 static bool go_through(Worker *w, Progress *p, tr_error *err)
@@ -394,12 +433,13 @@ static bool work_alone(Worker *w, tr_error *err)
         tr_error why = {0};
         Progress *p = &w->runs[i];
         go_through(w, p, &why);
+        if (why.status && why.status != TR_NO_MEMORY && !p->tally[TALLY_ROWS]) go_apart(w, p, &why);
         if (why.status == TR_NO_MEMORY) return tr_fail_memory(err), false;
         if (w->sweep->stops) return false;
         if (why.status) fail(p, &why);
         const Mover *m = w->run->mover;
-        RunCounts counts = {0};
-        if (p->tally[TALLY_ROWS])
+        RunCounts counts = p->counts;
+        if (p->tally[TALLY_ROWS] && !p->is_apart)
             counts =
                 (RunCounts){m->steps, m->watch.changes, w->run->switches, m->watch.warnings.count};
         put_results(w, p, &counts);
