@@ -51,7 +51,7 @@ run 0 sweep swing.yaml --vary "m=0, 1" -o failed.csv
 err_has '1 of them could not go on to the end, the first because '
 check grep -q '"failed","[^"]' failed.csv
 run 0 sweep swing.yaml --vary "m=-1, 1" --method rk4 -q -o failed.csv
-check grep -q "\"failed\",\"the mass of 'bob' is negative\"" failed.csv
+check grep -q "\"failed\",\"'m' = -1: the mass of 'bob' is negative\"" failed.csv
 run 4 sweep swing.yaml --vary l=0.4,0.5 -o /dev/full
 err_has "cannot write '/dev/full'"
 run 4 sweep swing.yaml --vary l=0.4,0.5 -o no/where.csv
@@ -169,16 +169,17 @@ check test "$(sqlite3 killed.db 'SELECT count(*) FROM rows')" -eq "$(sqlite3 who
 # What is there grows while it works, and stays
 if [ -n "$full" ]; then
     what="runs that are written as they come"
+    growing() { sqlite3 -cmd '.timeout 10000' growing.db 'SELECT count(*) FROM runs'; } # waits for commits
     "$trundle" "${many[@]}" --end $((20 * end)) --jobs 1 -q -o growing.db &
     until [ "$(sqlite3 growing.db 'SELECT count(*) > 0 FROM runs' 2>/dev/null)" = 1 ]; do sleep 0.1; done
-    first=$(sqlite3 growing.db 'SELECT count(*) FROM runs')
+    first=$(growing)
     sleep 5
-    second=$(sqlite3 growing.db 'SELECT count(*) FROM runs')
+    second=$(growing)
     kill -9 $! 2>/dev/null
     wait $! 2>/dev/null
     check test "$second" -gt "$first"
     check test "$second" -lt $count
-    check test "$(sqlite3 growing.db 'SELECT count(*) FROM runs')" -ge "$second"
+    check test "$(growing)" -ge "$second"
     check test -e growing.db-sweep # which nobody has
     run 0 "${many[@]}" --end $((20 * end)) --shard 1/100 -q -o growing.db
     check test ! -e growing.db-sweep

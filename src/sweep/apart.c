@@ -23,7 +23,7 @@ typedef struct Apart {
 
 enum { NO_COLUMN = UINT32_MAX };
 
-bool tr_apart_is_needed(const Sweep *s, const double *values, tr_error *err)
+bool tr_apart_is_needed(const Sweep *s, const double *values, Buffer *because, tr_error *err)
 {
     tr_error own = {0};
     const uint32_t count = s->system->input_count;
@@ -39,6 +39,8 @@ bool tr_apart_is_needed(const Sweep *s, const double *values, tr_error *err)
         tr_plan_follow(s->plan, is_set, all, &own) && tr_plan_within(s->plan, all, &own);
     const bool is_needed = is_within && !tr_plan_permits(s->plan, all, &own);
     if (own.status == TR_NO_MEMORY) tr_fail_memory(err);
+    if (is_needed) tr_plan_blame(s->plan, all, because, err);
+    if (because->failed) tr_fail_memory(err);
     free(all);
     free(is_set);
     return is_needed && !has_failed(err);
@@ -86,11 +88,25 @@ static void go_through(Apart *a, TakeApart *take, void *owner, RunCounts *counts
     *counts = (RunCounts){m->steps, m->watch.changes, a->run->switches, m->watch.warnings.count};
 }
 
-void tr_apart_run(const Sweep *s, const double *values, const tr_run_options *how, TakeApart *take,
-                  void *owner, RunCounts *counts, tr_error *err)
+// NULL with what is wrong, and what it is because of
+static System *derive(const Sweep *s, const double *values, const Buffer *because, tr_error *err)
+{
+    tr_error own = {0};
+    System *system = tr_variant_derive(s, values, &own);
+    if (own.status == TR_NO_MEMORY)
+        tr_fail_memory(err);
+    else if (own.status)
+        tr_fail(err, own.status, (Place){0}, "%.200s: %.280s", because->at ? because->at : "",
+                own.text);
+    return system;
+}
+
+void tr_apart_run(const Sweep *s, const double *values, const Buffer *because,
+                  const tr_run_options *how, TakeApart *take, void *owner, RunCounts *counts,
+                  tr_error *err)
 {
     Apart a = {.sweep = s};
-    System *system = tr_variant_derive(s, values, err);
+    System *system = derive(s, values, because, err);
     Plan *plan = system ? tr_plan_new(system, err) : NULL;
     if (plan) a.run = tr_run_open(plan, how, err);
     if (a.run && make_room(&a, plan, err)) {

@@ -303,13 +303,15 @@ static bool take_apart(void *owner, const double *row, tr_error *err)
 static void go_apart(Worker *w, Progress *p, tr_error *why)
 {
     tr_error own = {0};
-    if (!tr_apart_is_needed(w->sweep, values_of(w, p), &own)) {
-        if (own.status) *why = own;
-        return;
-    }
-    *why = own, p->is_apart = true;
-    tr_apart_run(w->sweep, values_of(w, p), &w->how, take_apart, &(OwnRun){w, p}, &p->counts, why);
-    p->goes_on = false;
+    Buffer because = {0};
+    const double *values = values_of(w, p);
+    if (tr_apart_is_needed(w->sweep, values, &because, &own)) {
+        tr_apart_run(w->sweep, values, &because, &w->how, take_apart, &(OwnRun){w, p}, &p->counts,
+                     &own);
+        *why = own, p->is_apart = true, p->goes_on = false;
+    } else if (own.status)
+        *why = own;
+    tr_buffer_free(&because);
 }
 
 // ---- side by side ---------------------------------------------------------------------------
