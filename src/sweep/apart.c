@@ -21,7 +21,7 @@ typedef struct Apart {
     uint32_t *column; // of the run, for each of these; or NO_COLUMN
 } Apart;
 
-enum { NO_COLUMN = UINT32_MAX };
+#define NO_COLUMN UINT32_MAX
 
 bool tr_apart_is_needed(const Sweep *s, const double *values, Buffer *because, tr_error *err)
 {
