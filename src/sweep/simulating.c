@@ -218,7 +218,7 @@ static double *values_of(const Worker *w, const Progress *p)
     return block_values(w->sweep, p->block, p->at);
 }
 
-static bool is_recorded(const Sweep *s, const Progress *p)
+static bool keeps_rows(const Sweep *s, const Progress *p)
 {
     return s->options->record && p->block->run[p->at] % s->options->record == 0;
 }
@@ -238,7 +238,7 @@ static void begin(Worker *w, Block *blocks)
             memcpy(p->tally + tr_keep_size(&s->keep), values_of(w, p),
                    s->design.count * sizeof *p->tally);
             RowsOfRun *of = &w->of_run[p - w->runs];
-            of->next = 0, of->numbers = is_recorded(s, p) ? NULL : p->tally;
+            of->next = 0, of->numbers = keeps_rows(s, p) ? NULL : p->tally;
         }
 }
 
@@ -271,7 +271,7 @@ static void put_results(const Worker *w, const Progress *p, const RunCounts *cou
     figures[FIGURE_CHARTS] = (double)counts->chart_changes;
     figures[FIGURE_SWITCHES] = (double)counts->switches;
     figures[FIGURE_WARNINGS] = (double)counts->warnings;
-    if (!p->tally[TALLY_ROWS]) return; // then the rest is not known
+    if (p->tally[TALLY_ROWS] == 0) return; // then the rest is not known
     figures[FIGURE_T] = p->tally[TALLY_LAST];
     figures[FIGURE_ENERGY] = tr_balance_error(p->tally + TALLY_BALANCE);
     figures[FIGURE_POSITION] = p->tally[TALLY_POSITION];
@@ -435,13 +435,14 @@ static bool work_alone(Worker *w, tr_error *err)
         tr_error why = {0};
         Progress *p = &w->runs[i];
         go_through(w, p, &why);
-        if (why.status && why.status != TR_NO_MEMORY && !p->tally[TALLY_ROWS]) go_apart(w, p, &why);
+        if (why.status && why.status != TR_NO_MEMORY && p->tally[TALLY_ROWS] == 0)
+            go_apart(w, p, &why);
         if (why.status == TR_NO_MEMORY) return tr_fail_memory(err), false;
         if (w->sweep->stops) return false;
         if (why.status) fail(p, &why);
         const Mover *m = w->run->mover;
         RunCounts counts = p->counts;
-        if (p->tally[TALLY_ROWS] && !p->is_apart)
+        if (p->tally[TALLY_ROWS] != 0 && !p->is_apart)
             counts =
                 (RunCounts){m->steps, m->watch.changes, w->run->switches, m->watch.warnings.count};
         put_results(w, p, &counts);

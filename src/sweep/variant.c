@@ -36,8 +36,8 @@ static void add_start(Buffer *text, const char *section, const Sweep *s,
 
 static void fill(const Sweep *s, const double *values, Variant *v, tr_derive_options *how)
 {
-    const tr_derive_options *given = s->derive;
-    for (size_t i = 0; i < how->setting_count; i++) v->settings[i] = given->settings[i];
+    const tr_derive_options given = *how;
+    for (size_t i = 0; i < how->setting_count; i++) v->settings[i] = given.settings[i];
     for (uint32_t i = 0; i < s->design.count; i++) {
         tr_number_print(values[i], v->numbers[i]);
         if (s->system->inputs[s->design.varied[i].input].kind != TR_START)
@@ -45,8 +45,8 @@ static void fill(const Sweep *s, const double *values, Variant *v, tr_derive_opt
                 (tr_setting){s->design.varied[i].name, v->numbers[i]};
     }
     for (size_t i = 0; i < how->with_count; i++) {
-        v->with[i] = given->with[i];
-        v->texts[i] = given->with_texts ? given->with_texts[i] : NULL;
+        v->with[i] = given.with[i];
+        v->texts[i] = given.with_texts ? given.with_texts[i] : NULL;
     }
     add_start(&v->start, "initial.", s, v->numbers);
     add_start(&v->start, "guess.", s, v->numbers);
