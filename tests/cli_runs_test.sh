@@ -50,6 +50,8 @@ check test "$(cut -d, -f2-3 out | tail -n 1)" = 1,1
 run 0 sweep swing.yaml --vary "m=0, 1" -o failed.csv
 err_has '1 of them could not go on to the end, the first because '
 check grep -q '"failed","[^"]' failed.csv
+run 0 sweep swing.yaml --vary "m=-1, 1" --method rk4 -q -o failed.csv
+check grep -q "\"failed\",\"'m' = -1: the mass of 'bob' is negative\"" failed.csv
 run 4 sweep swing.yaml --vary l=0.4,0.5 -o /dev/full
 err_has "cannot write '/dev/full'"
 run 4 sweep swing.yaml --vary l=0.4,0.5 -o no/where.csv
@@ -63,6 +65,8 @@ run 2 sweep swing.yaml
 err_has 'what is varied?'
 run 2 sweep swing.yaml "${vary[@]}" --samples 0
 err_is 'trundle: --samples takes how many there are in each cell, at least one'
+run 2 sweep swing.yaml --vary l=0.4,0.5 --keep "=max(a)"
+err_has "--keep '=max(a)': a name stands before ="
 run 2 sweep swing.yaml --table runs.csv --vary m=1
 err_has '--table says what all runs have'
 printf 'l,a0\n0.4,\n' >holes.csv
@@ -70,6 +74,18 @@ run 3 sweep swing.yaml --table holes.csv
 err_has "holes.csv, line 2: 'a0' has no number"
 run 2 sweep swing.yaml --vary l=0.4,0.5 --record 1 -o x.csv
 err_has 'rows of runs go to a .db file'
+
+# Of more than a thousand numbers all count
+names=$(seq -f p%g -s, 1100)
+cat >many.yaml <<END
+trundle: 1
+parameters: {k: 10, ${names//,/: 0, }: 0}
+bodies: {bob: {joint: {type: prismatic, axis: "0, 0, 1", coordinate: z, stiffness: k}, mass: 1 + p1 + p1100}}
+initial: {z: 0}
+END
+{ echo "$names,initial.z"; seq 1101 | sed 's/.*/0.5/' | paste -sd,; } >many.csv
+run 0 sweep many.yaml --table many.csv --do steady --keep "place=final(z)" -q
+check test "$(tail -n 1 out | cut -d, -f1103 | cut -c1-6)" = -1.962
 
 # On a terminal a line says how far it is, how fast, and how long it will take; it goes away at the end
 if python3 -c '' 2>/dev/null; then
@@ -110,6 +126,13 @@ err_has "$count of $count runs were there before"
 run 0 "${many[@]}" --jobs 1 --evaluate interpreter -q -o one.db
 check same_runs one.db whole.db
 
+# More columns than a table can have are no trouble where they are not recorded
+{ cat swing.yaml; seq -f '  o%g: a' 2000 | sed '1i outputs:'; } | sed '/^outputs: {/d' >wide.yaml
+run 0 sweep wide.yaml --vary l=0.4,0.5 --end 0.1 --keep "final(o2000)" -q -o wide.db
+check test "$(sqlite3 wide.db 'SELECT count(*) FROM runs WHERE "final(o2000)" < 1')" = 2
+run 4 sweep wide.yaml --vary l=0.4,0.5 --end 0.1 --keep "final(o2000)" --record 1 -o wider.db
+err_has 'too many columns'
+
 # Pictures: lines where few values of something else vary, dots, and cells of a map
 run 0 sweep swing.yaml --vary l=0.4:0.6:0.1 --vary a0=1,2 "${keep[@]}" --record 2 -q -o grid.db
 run 0 plot grid.db -y "max(height)" -o lines.svg
@@ -146,16 +169,17 @@ check test "$(sqlite3 killed.db 'SELECT count(*) FROM rows')" -eq "$(sqlite3 who
 # What is there grows while it works, and stays
 if [ -n "$full" ]; then
     what="runs that are written as they come"
+    growing() { sqlite3 -cmd '.timeout 10000' growing.db 'SELECT count(*) FROM runs'; } # waits for commits
     "$trundle" "${many[@]}" --end $((20 * end)) --jobs 1 -q -o growing.db &
     until [ "$(sqlite3 growing.db 'SELECT count(*) > 0 FROM runs' 2>/dev/null)" = 1 ]; do sleep 0.1; done
-    first=$(sqlite3 growing.db 'SELECT count(*) FROM runs')
+    first=$(growing)
     sleep 5
-    second=$(sqlite3 growing.db 'SELECT count(*) FROM runs')
+    second=$(growing)
     kill -9 $! 2>/dev/null
     wait $! 2>/dev/null
     check test "$second" -gt "$first"
     check test "$second" -lt $count
-    check test "$(sqlite3 growing.db 'SELECT count(*) FROM runs')" -ge "$second"
+    check test "$(growing)" -ge "$second"
     check test -e growing.db-sweep # which nobody has
     run 0 "${many[@]}" --end $((20 * end)) --shard 1/100 -q -o growing.db
     check test ! -e growing.db-sweep
@@ -301,5 +325,10 @@ if [ -n "$full" ]; then
     wait
     run 0 "${many[@]}" -q -o locked.db
     check same_runs locked.db whole.db
+    (echo 'BEGIN EXCLUSIVE; SELECT 1;'; sleep 14) | sqlite3 locked.db >held_whole &
+    until [ -s held_whole ]; do sleep 0.02; done
+    run 4 sweep --merge locked.db -o merged.db
+    err_is "trundle: 'locked.db' is locked by another program"
+    wait
 fi
 the_end

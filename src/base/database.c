@@ -42,6 +42,7 @@ _Static_assert(sizeof sqlite == sizeof names, "a pointer for each name");
 struct Database {
     sqlite3 *at;
     char *path;
+    bool is_busy;
 };
 
 struct Query {
@@ -61,11 +62,12 @@ bool tr_database_is_there(tr_error *err)
 
 // ---- files ----------------------------------------------------------------------------------
 
-static void fail(const Database *d, int code, tr_error *err)
+static void fail(Database *d, int code, tr_error *err)
 {
+    d->is_busy = code == SQLITE_BUSY || code == SQLITE_LOCKED;
     if (code == SQLITE_NOMEM)
         tr_fail_memory(err);
-    else if (code == SQLITE_BUSY || code == SQLITE_LOCKED)
+    else if (d->is_busy)
         tr_fail(err, TR_IO, (Place){0},
                 "'%.200s' is locked by another program: what was written stays, and the same "
                 "command goes on from there",
@@ -103,6 +105,8 @@ Database *tr_database_open(const char *path, bool is_written, tr_error *err)
     tr_database_close(d);
     return NULL;
 }
+
+bool tr_database_is_busy(const Database *d) { return d && d->is_busy; }
 
 void tr_database_close(Database *d)
 {
@@ -206,6 +210,7 @@ Database *tr_database_open(const char *path, bool is_written, tr_error *err)
 }
 
 void tr_database_close(Database *d) { (void)d; }
+bool tr_database_is_busy(const Database *d) { return (void)d, false; }
 bool tr_database_do(Database *d, const char *commands, tr_error *err)
 {
     return (void)d, (void)commands, (void)err, false;

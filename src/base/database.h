@@ -17,6 +17,8 @@ void tr_database_close(Database *database);
 
 // Does what commands say. Where another program has the file locked it waits, ten seconds.
 bool tr_database_do(Database *database, const char *commands, tr_error *err);
+// Whether the last that failed waited in vain, for this file or for one that is attached
+bool tr_database_is_busy(const Database *database);
 
 // A command with values that are put into it, by number from 1; and rows that come out, by column
 // from 0.

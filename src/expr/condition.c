@@ -222,3 +222,15 @@ bool tr_system_within(const System *s, const double *values, const double *input
 {
     return allows(s, values, inputs, true, err);
 }
+
+void tr_system_blame(const System *s, const double *values, const double *inputs, Buffer *names)
+{
+    for (uint32_t i = 0; i < s->condition_count; i++) {
+        const Condition *c = &s->conditions[i];
+        if (tr_rule_gives(c->rule, values) != c->decided) {
+            name_culprits(s, c, inputs, names);
+            return;
+        }
+        values += tr_rule_count(c->rule);
+    }
+}

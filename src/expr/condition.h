@@ -48,6 +48,9 @@ bool tr_system_allows(const tr_system *system, const double *values, const doubl
 // The same, of ranges alone.
 bool tr_system_within(const tr_system *system, const double *values, const double *inputs,
                       tr_error *err);
+// The parameters that broke the first, with their values: "'m' = -1"; nothing where all hold.
+void tr_system_blame(const tr_system *system, const double *values, const double *inputs,
+                     Buffer *names);
 // "the parameter 'm' is 5 kg, and its range is 0.5 to 2 kg": of a value that is outside
 void tr_range_words(const char *of, const double *value_min_max, const char *unit, Buffer *text);
 

@@ -344,6 +344,14 @@ bool tr_plan_permits(Plan *plan, const double *values, tr_error *err)
     return permits(plan, values, false, err);
 }
 
+void tr_plan_blame(Plan *plan, const double *values, Buffer *names, tr_error *err)
+{
+    if (has_failed(err) || !make_formulas(plan, err)) return;
+    double *out = evaluate_formulas(plan->conditions, values, err);
+    if (out) tr_system_blame(plan->system, out, values, names);
+    free(out);
+}
+
 static bool has_ranges(const System *s)
 {
     for (uint32_t i = 0; i < s->condition_count; i++)

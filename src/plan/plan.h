@@ -101,6 +101,8 @@ struct tr_plan {
 bool tr_plan_follow(Plan *plan, const bool *is_set, double *values, tr_error *err);
 // Whether the equations hold for these values of parameters; else words.
 bool tr_plan_permits(Plan *plan, const double *values, tr_error *err);
+// Adds which of them break that: "'m' = -1".
+void tr_plan_blame(Plan *plan, const double *values, Buffer *names, tr_error *err);
 // Whether they are within their ranges; and this input alone, where it has one.
 bool tr_plan_within(Plan *plan, const double *values, tr_error *err);
 bool tr_plan_takes(Plan *plan, uint32_t input, const double *values, tr_error *err);

@@ -439,10 +439,9 @@ static bool has_dipped(Watch *w, double t, double *at)
     int least = 2;
     for (int i = 0; i < 5; i++) time[i] = time_before(w) + (t - time_before(w)) * i / 4;
     s[0] = least_switch_at(w, before(w)), s[4] = least_switch_at(w, w->path.count - 1);
-    for (int i = 1; i < 4; i++) {
-        s[i] = least_switch(w, time[i], tr_path_between(&w->path, time[i]));
+    for (int i = 1; i < 4; i++) s[i] = least_switch(w, time[i], tr_path_between(&w->path, time[i]));
+    for (int i = 1; i < 4; i++)
         if (s[i] < s[least]) least = i;
-    }
     *at = time[least];
     if (s[least] < 0) return true;
     *at = lowest(time + least - 1, s + least - 1);

@@ -133,7 +133,8 @@ static bool add_kept(Reader *r, Text item)
     if (i == KEEP_AT && !take_time(r, item, &argument, kept)) return false;
     if (find_outside(argument, ','))
         return refuse(r, item, "one formula is reduced over rows; of two: final(max(x, y))");
-    if (!kept->name[0] || is_taken(r, kept->name))
+    if (!kept->name[0]) return refuse(r, item, "a name stands before =");
+    if (is_taken(r, kept->name))
         return refuse(r, item, "there is a column of this name: NAME=max(x) gives another");
     if (!add_formula(r, argument, "--keep")) return false;
     k->count++;

@@ -50,6 +50,8 @@ static bool attach(const Merge *m, tr_error *err)
     const bool is_sweep = has_tables(m, "part", &own);
     if (own.status == TR_NO_MEMORY)
         tr_fail_memory(err);
+    else if (own.status && tr_database_is_busy(m->all))
+        tr_fail(err, own.status, (Place){0}, "'%.200s' is locked by another program", m->part);
     else if (own.status)
         tr_fail(err, own.status, (Place){0}, "'%.200s' is no database, or it is damaged", m->part);
     else if (!is_sweep)

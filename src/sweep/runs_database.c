@@ -52,6 +52,9 @@ static bool write_settings(const RunsDatabase *r, const SweepSettings *settings,
     return !has_failed(err);
 }
 
+// Where nothing is recorded a model may have more columns than a table can.
+static uint32_t recorded_columns(const Sweep *s) { return s->options->record ? s->row_count : 0; }
+
 static bool make_tables(const RunsDatabase *r, const SweepSettings *settings, tr_error *err)
 {
     const Sweep *s = r->store.sweep;
@@ -62,7 +65,7 @@ static bool make_tables(const RunsDatabase *r, const SweepSettings *settings, tr
     add_columns(&text, s->names, s->column_count);
     tr_buffer_print(&text, ", seconds REAL, status TEXT, words TEXT); CREATE TABLE rows "
                            "(run INTEGER, \"row\" INTEGER");
-    add_columns(&text, s->row_names, s->row_count);
+    add_columns(&text, s->row_names, recorded_columns(s));
     tr_buffer_print(&text, ", PRIMARY KEY (run, \"row\")) WITHOUT ROWID");
     return do_buffer(r->file, &text, err) && write_settings(r, settings, err) &&
            tr_database_do(r->file, "COMMIT", err);
@@ -247,7 +250,7 @@ Store *tr_runs_database_open(const Sweep *s, const char *path, tr_error *err)
     r->file = tr_database_open(path, true, err);
     if (r->file && claim(r, path, err) && take_up(r, err)) {
         r->add_run = insertion(r, "runs", s->column_count + 4, err);
-        r->add_row = insertion(r, "rows", s->row_count + 2, err);
+        if (s->options->record) r->add_row = insertion(r, "rows", s->row_count + 2, err);
     }
     if (!has_failed(err)) return &r->store;
     close_database(&r->store, err);

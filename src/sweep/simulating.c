@@ -10,6 +10,7 @@
 #include "sim/batch.h"
 #include "sim/row_time.h"
 #include "sim/run.h"
+#include "sweep/apart.h"
 #include "sweep/gpu_row.h"
 #include "sweep/tally.h"
 
@@ -25,10 +26,13 @@ typedef struct Progress {
     double *row;   // its last row, with what is varied behind it
     double *tally; // of its rows, with that behind it, too
     bool goes_on;
+    bool is_apart;    // it had equations of its own, and
+    RunCounts counts; // came through this
 } Progress;
 
 typedef struct Worker {
     const Sweep *sweep;
+    tr_run_options how;
     tr_batch *batch; // or
     Run *run;
     size_t room; // for runs
@@ -120,16 +124,18 @@ static bool may_go_on(void *owner, double t, double end)
 static void open_runs(Worker *w, tr_error *err)
 {
     const Sweep *s = w->sweep;
-    tr_run_options how = tr_run_defaults(s->plan);
-    how.method = s->method, how.step = tr_row_step(s->end, s->every, s->step);
-    how.rtol = s->rtol, how.atol = s->atol, how.end = s->end;
-    how.progress = may_go_on, how.owner = (void *)s;
+    tr_run_options *how = &w->how;
+    *how = tr_run_defaults(s->plan);
+    how->method = s->method, how->step = tr_row_step(s->end, s->every, s->step);
+    how->rtol = s->rtol, how->atol = s->atol, how->end = s->end;
+    how->progress = may_go_on, how->owner = (void *)s;
     w->room = (size_t)s->block_size * s->hand;
     if (goes_side_by_side(s->method)) {
-        how.on = s->options->on;
-        w->batch = tr_batch_new(s->plan, w->room, &how, err);
+        tr_run_options there = *how;
+        there.on = s->options->on;
+        w->batch = tr_batch_new(s->plan, w->room, &there, err);
     } else
-        w->run = tr_run_open(s->plan, &how, err);
+        w->run = tr_run_open(s->plan, how, err);
     if (w->run) w->run->most_steps = s->options->most_steps;
 }
 
@@ -212,7 +218,7 @@ static double *values_of(const Worker *w, const Progress *p)
     return block_values(w->sweep, p->block, p->at);
 }
 
-static bool is_recorded(const Sweep *s, const Progress *p)
+static bool keeps_rows(const Sweep *s, const Progress *p)
 {
     return s->options->record && p->block->run[p->at] % s->options->record == 0;
 }
@@ -232,7 +238,7 @@ static void begin(Worker *w, Block *blocks)
             memcpy(p->tally + tr_keep_size(&s->keep), values_of(w, p),
                    s->design.count * sizeof *p->tally);
             RowsOfRun *of = &w->of_run[p - w->runs];
-            of->next = 0, of->numbers = is_recorded(s, p) ? NULL : p->tally;
+            of->next = 0, of->numbers = keeps_rows(s, p) ? NULL : p->tally;
         }
 }
 
@@ -265,11 +271,47 @@ static void put_results(const Worker *w, const Progress *p, const RunCounts *cou
     figures[FIGURE_CHARTS] = (double)counts->chart_changes;
     figures[FIGURE_SWITCHES] = (double)counts->switches;
     figures[FIGURE_WARNINGS] = (double)counts->warnings;
-    if (!p->tally[TALLY_ROWS]) return; // then the rest is not known
+    if (p->tally[TALLY_ROWS] == 0) return; // then the rest is not known
     figures[FIGURE_T] = p->tally[TALLY_LAST];
     figures[FIGURE_ENERGY] = tr_balance_error(p->tally + TALLY_BALANCE);
     figures[FIGURE_POSITION] = p->tally[TALLY_POSITION];
     figures[FIGURE_VELOCITY] = p->tally[TALLY_VELOCITY];
+}
+
+static bool reduce_row(Worker *w, Progress *p, const double *row, tr_error *err)
+{
+    const Sweep *s = w->sweep;
+    memcpy(p->row, row, s->row_count * sizeof *p->row);
+    if (s->keep.program) tr_evaluate(s->keep.program, w->work, p->row, w->formulas);
+    return add_row(w, p, w->formulas, err);
+}
+
+// ---- apart ----------------------------------------------------------------------------------
+
+typedef struct OwnRun {
+    Worker *worker;
+    Progress *progress;
+} OwnRun;
+
+static bool take_apart(void *owner, const double *row, tr_error *err)
+{
+    const OwnRun *own = owner;
+    return reduce_row(own->worker, own->progress, row, err) && own->progress->goes_on;
+}
+
+// What could not start goes its own way where that is because of other equations.
+static void go_apart(Worker *w, Progress *p, tr_error *why)
+{
+    tr_error own = {0};
+    Buffer because = {0};
+    const double *values = values_of(w, p);
+    if (tr_apart_is_needed(w->sweep, values, &because, &own)) {
+        tr_apart_run(w->sweep, values, &because, &w->how, take_apart, &(OwnRun){w, p}, &p->counts,
+                     &own);
+        *why = own, p->is_apart = true, p->goes_on = false;
+    } else if (own.status)
+        *why = own;
+    tr_buffer_free(&because);
 }
 
 // ---- side by side ---------------------------------------------------------------------------
@@ -289,8 +331,9 @@ static bool begin_all(Worker *w, tr_error *err)
         }
         Progress *p = &w->runs[i];
         if (tr_batch_begin(w->batch, i, settings_of(w, p), &why)) continue;
+        if (why.status != TR_NO_MEMORY) go_apart(w, p, &why);
         if (why.status == TR_NO_MEMORY) return tr_fail_memory(err), false;
-        fail(p, &why);
+        if (why.status) fail(p, &why);
     }
     return true;
 }
@@ -355,8 +398,9 @@ static bool work_together(Worker *w, tr_error *err)
     bool any = take_rows(w, count, err);
     while (any && advance(w, count, err)) any = take_rows(w, count, err);
     for (uint32_t i = 0; i < w->count && !has_failed(err); i++) {
-        const RunCounts counts = tr_batch_run_counts(w->batch, i);
-        put_results(w, &w->runs[i], &counts);
+        const Progress *p = &w->runs[i];
+        const RunCounts counts = p->is_apart ? p->counts : tr_batch_run_counts(w->batch, i);
+        put_results(w, p, &counts);
     }
     return !has_failed(err) && !s->stops;
 }
@@ -365,12 +409,9 @@ static bool work_together(Worker *w, tr_error *err)
 
 static bool take_row(Worker *w, Progress *p, tr_error *err)
 {
-    const Sweep *s = w->sweep;
     tr_run_take_row(w->run);
     if (!all_finite(w->run->row, w->run->columns) && !tr_run_check_row(w->run, err)) return false;
-    memcpy(p->row, w->run->row, s->row_count * sizeof(double));
-    if (s->keep.program) tr_evaluate(s->keep.program, w->work, p->row, w->formulas);
-    return add_row(w, p, w->formulas, err);
+    return reduce_row(w, p, w->run->row, err);
 }
 
 static bool go_through(Worker *w, Progress *p, tr_error *err)
@@ -394,12 +435,14 @@ static bool work_alone(Worker *w, tr_error *err)
         tr_error why = {0};
         Progress *p = &w->runs[i];
         go_through(w, p, &why);
+        if (why.status && why.status != TR_NO_MEMORY && p->tally[TALLY_ROWS] == 0)
+            go_apart(w, p, &why);
         if (why.status == TR_NO_MEMORY) return tr_fail_memory(err), false;
         if (w->sweep->stops) return false;
         if (why.status) fail(p, &why);
         const Mover *m = w->run->mover;
-        RunCounts counts = {0};
-        if (p->tally[TALLY_ROWS])
+        RunCounts counts = p->counts;
+        if (p->tally[TALLY_ROWS] != 0 && !p->is_apart)
             counts =
                 (RunCounts){m->steps, m->watch.changes, w->run->switches, m->watch.warnings.count};
         put_results(w, p, &counts);

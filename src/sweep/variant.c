@@ -19,7 +19,8 @@ typedef struct Variant {
 } Variant;
 
 // "initial.d(roll)" is the key d(roll) of `initial`.
-static void add_start(Buffer *text, const char *section, const Sweep *s, const char *const *numbers)
+static void add_start(Buffer *text, const char *section, const Sweep *s,
+                      char (*numbers)[TR_NUMBER_SIZE])
 {
     bool any = false;
     const size_t length = strlen(section);
@@ -35,23 +36,20 @@ static void add_start(Buffer *text, const char *section, const Sweep *s, const c
 
 static void fill(const Sweep *s, const double *values, Variant *v, tr_derive_options *how)
 {
-    const tr_derive_options *given = s->derive;
-    const char *numbers[1000];
-    const uint32_t count = s->design.count < 1000 ? s->design.count : 1000;
-    for (size_t i = 0; i < how->setting_count; i++) v->settings[i] = given->settings[i];
-    for (uint32_t i = 0; i < count; i++) {
+    const tr_derive_options given = *how;
+    for (size_t i = 0; i < how->setting_count; i++) v->settings[i] = given.settings[i];
+    for (uint32_t i = 0; i < s->design.count; i++) {
         tr_number_print(values[i], v->numbers[i]);
-        numbers[i] = v->numbers[i];
         if (s->system->inputs[s->design.varied[i].input].kind != TR_START)
             v->settings[how->setting_count++] =
                 (tr_setting){s->design.varied[i].name, v->numbers[i]};
     }
     for (size_t i = 0; i < how->with_count; i++) {
-        v->with[i] = given->with[i];
-        v->texts[i] = given->with_texts ? given->with_texts[i] : NULL;
+        v->with[i] = given.with[i];
+        v->texts[i] = given.with_texts ? given.with_texts[i] : NULL;
     }
-    add_start(&v->start, "initial.", s, numbers);
-    add_start(&v->start, "guess.", s, numbers);
+    add_start(&v->start, "initial.", s, v->numbers);
+    add_start(&v->start, "guess.", s, v->numbers);
     if (v->start.length)
         v->with[how->with_count] = "--vary", v->texts[how->with_count++] = v->start.at;
     how->settings = v->settings, how->with = v->with, how->with_texts = v->texts;
