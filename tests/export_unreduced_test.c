@@ -426,6 +426,61 @@ static void test_own_integrator(void **state)
     }
 }
 
+// ---- forces that jump ------------------------------------------------------------------------
+
+// By formulas of t, and by an input that who calls sets between steps: dry friction gives way, and
+// a body is lifted from the ground
+static const char pushed[] =
+    "trundle: 1\nname: pushed\nparameters: {m: 2, a: 0.3}\ninputs: {F: 0, lift: 0}\n"
+    "bodies:\n"
+    "  cart: {joint: {type: prismatic, axis: '1, 0, 0', coordinate: x, friction: 3, stiction: 5},"
+    " mass: m}\n"
+    "  box: {parent: cart, joint: {type: prismatic, axis: '0, 0, 1', coordinate: z,"
+    " limits: '0, 2'}, mass: 1}\n"
+    "gravity: 0, 0, -10\n"
+    "roles:\n  x: {torque: 'F + if(t < a, 1, if(t < 0.6, 8, -1))'}\n"
+    "  z: {torque: 'if(t < 0.2, 0, if(t < 0.25, 14, 0)) + lift'}\n";
+
+static void set_both(tr_run *run, Exported *e, const char *name, double value)
+{
+    tr_error err = {0};
+    tr_run_set(run, name, value, &err);
+    assert_false(has_failed(&err));
+    for (size_t k = 0; k < e->nu; k++)
+        if (strcmp(e->u_name[k].name, name) == 0) e->u[k] = value;
+}
+
+static void test_forces_jump(void **state)
+{
+    (void)state;
+    const double h = 1.0 / STEPS_OF_A_SECOND;
+    tr_error err = {0};
+    tr_system *system = system_from(pushed);
+    export_unreduced(system, &err);
+    Exported e = load_exported(in_folder("."), TRAPPING);
+    tr_plan *plan = tr_plan_new(system, &err);
+    tr_run *run = run_of(plan, h);
+    double most = 0, moved = 0, highest = 0;
+    for (int k = 0; k < STEPS_OF_A_SECOND; k++) {
+        if (k == 100) set_both(run, &e, "F", 5);
+        if (k == 110) set_both(run, &e, "F", -1);
+        if (k == 700) set_both(run, &e, "lift", 20);
+        if (k == 750) set_both(run, &e, "lift", 0);
+        assert_true(tr_run_advance(run, (k + 1) * h, &err));
+        assert_int_equal(e.step(k * h, h, e.x, e.u, e.p, e.mode, e.w), 0);
+        most = fmax(most, difference_now(run, &e));
+        moved = fmax(moved, fabs(e.x[0])), highest = fmax(highest, e.x[1]);
+    }
+    print_message("forces that jump %zu switches, %g m, %g m up: %.1e\n", run->switches, moved,
+                  highest, most);
+    assert_true(run->switches > 4 && moved > 0.1 && highest > 0.01);
+    assert_below(most, 1e-9);
+    tr_run_free(run);
+    unload_exported(&e);
+    tr_plan_free(plan);
+    tr_system_free(system);
+}
+
 // ---- what it is made of ----------------------------------------------------------------------
 
 static void test_compilers(void **state)
@@ -498,6 +553,7 @@ int main(int count, char **words)
     }
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_models), cmocka_unit_test(test_own_integrator),
-        cmocka_unit_test(test_compilers), cmocka_unit_test(test_auto)};
+        cmocka_unit_test(test_forces_jump), cmocka_unit_test(test_compilers),
+        cmocka_unit_test(test_auto)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
