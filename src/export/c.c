@@ -147,7 +147,9 @@ static uint32_t arguments_of(const Export *code, CodePart part)
     case PART_GRADIENT: return T | X | U | P | WEIGHT;
     case PART_HESSIAN: return T | X | U | P | WEIGHT | CHANGE;
     case PART_TANGENT: return T | X | U | P | CHANGE;
-    case PART_SENSE: return T | X | U | P | DUE | 1 << ARGUMENT_NOISE;
+    case PART_SENSE:
+        return T | X | U | P | DUE | 1 << ARGUMENT_NOISE |
+               (code->options.is_unreduced ? 1 << ARGUMENT_FOUND : 0);
     case PART_CONTROL: return T | U | P | 1 << ARGUMENT_S | 1 << ARGUMENT_C | DUE;
     default: return T | X | U | P;
     }
@@ -397,6 +399,7 @@ static uint32_t working_room(const Printer *p)
     if (code->pivot_count && quality > room) room = quality;
     if (start_room(p) > room + 5 * code->x.count) room = start_room(p) - 5 * code->x.count;
     if (code->options.is_unreduced) room += tr_c_unreduced_room(p);
+    if (code->options.is_unreduced && code->samples.clock.count) room += tr_c_step_room(p);
     if (tr_c_step_room(p) > room + 5 * code->x.count) room = tr_c_step_room(p) - 5 * code->x.count;
     return room + code->u.count + 2 * code->x.count + 3; // what the start keeps while others go on
 }

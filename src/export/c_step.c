@@ -28,8 +28,19 @@ static void write_samples(Printer *p)
             : "0";
     Buffer made = {0};
     tr_c_fill_in(p, &made, text_of(noise), NULL);
-    const Mark marks[] = {{"sensors", sensors}, {"sensed", sensed}, {"set_count", set_count},
-                          {"held", held},       {"noise", made.at}, {NULL, NULL}};
+    const bool unreduced = p->code->options.is_unreduced;
+    const Mark marks[] = {{"sensors", sensors},
+                          {"sensed", sensed},
+                          {"set_count", set_count},
+                          {"held", held},
+                          {"noise", made.at},
+                          {"stand", unreduced
+                                        ? "    place at;\n    find_all(&at, t, x, u, p, mode, w);\n"
+                                        : "    (void)mode;\n"},
+                          {"given", unreduced ? "t, at.x, u, p, due, noise, at.s, next, at.w"
+                                              : "t, x, u, p, due, noise, next, w"},
+                          {"state", unreduced ? "at.x" : "x"},
+                          {NULL, NULL}};
     if (made.at) tr_c_fill_in(p, &p->body, tr_embedded_c_samples(), marks);
     p->body.failed = p->body.failed || made.failed;
     tr_buffer_free(&made);

@@ -300,5 +300,6 @@ void tr_c_unreduced(Printer *p)
     if (has_contacts) tr_c_fill_in(p, &p->body, tr_embedded_c_contacts(), NULL);
     tr_c_fill_in(p, &p->body,
                  has_contacts ? tr_embedded_c_events() : tr_embedded_c_unreduced_step(), NULL);
+    tr_c_samples(p);
     tr_c_step(p);
 }
