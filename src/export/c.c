@@ -200,7 +200,7 @@ void tr_c_fill_in(const Printer *p, Buffer *out, Text text, const Mark *more)
     char upper[64];
     const bool single = p->code->options.is_single;
     tr_upper_name(p->code->options.name, upper, sizeof upper);
-    Mark marks[40] = {
+    Mark marks[60] = {
         {"name", p->code->options.name},
         {"NAME", upper},
         {"real", p->real},
@@ -221,6 +221,19 @@ void tr_c_fill_in(const Printer *p, Buffer *out, Text text, const Mark *more)
         {"acts", single ? "0.01f" : "0.01"}, // the square of a tenth
         {"little", single ? "1e-5f" : "1e-6"},
         {"drop", single ? "41" : "12"}, // bits of a random number, and the rest's size
+        // of the unreduced form
+        {"enough",
+         single ? "1e-4f" : "1e-9"}, // of a slope, or that something is not as it should be
+        {"together", single ? "1e-4f" : "1e-7"}, // as near to a limit
+        {"least", single ? "1e-30f" : "1e-300"},
+        {"soft", single ? "1e-5f" : "1e-10"},
+        {"short", single ? "1e-10f" : "1e-18"}, // the square of a length that is none
+        {"agrees", single ? "1e-3f" : "1e-6"},
+        {"tie", single ? "1e-5f" : "1e-9"},
+        {"slow", single ? "1e-4f" : "1e-6"}, // [m/s]
+        {"moment", single ? "1e-6f" : "1e-9"},
+        {"instant", single ? "1e-7f" : "1e-13"},
+        {"soon", single ? "1e-5f" : "1e-7"},
         {"part", single ? "1.1920928955078125e-7f" : "2.220446049250313e-16"}};
     size_t count = 0;
     while (marks[count].mark) count++;

@@ -148,9 +148,10 @@ static void write_unreduced_step(Printer *p)
     const bool jumps = has_jumps(p->code);
     tr_buffer_print(
         &p->body,
-        "static int runge_kutta(double t, double h%s, double *x, const double *u, const "
-        "double *p, int *mode, double *w)\n{\n%s}\n\n",
-        jumps ? ", double from, double to" : "",
+        "static int runge_kutta(%s t, %s h%s, %s *x, const %s *u, const %s *p, int *mode, %s *w)\n"
+        "{\n%s}\n\n",
+        p->real, p->real, jumps ? ", double from, double to" : "", p->real, p->real, p->real,
+        p->real,
         jumps ? "    const double begins = between(t, from, to);\n"
                 "    return step_on(begins, between(t + h, from, to) - begins, x, u, p, "
                 "mode, w);\n"

@@ -560,7 +560,7 @@ static void take_functions(Export *code, tr_error *err)
         const bool good = !code->failed && !has_failed(err);
         if (good && code->options.is_unreduced) {
             tr_code_unreduced(code, outputs, err);
-            take_jumps(code, err);
+            if (!code->options.is_single) take_jumps(code, err);
             if (code->options.is_fmu) tr_code_signals(code, err);
         }
         if (good && !code->options.is_unreduced) take_reduced(code, outputs, err);

@@ -100,20 +100,19 @@ static void refuse_options(const tr_export_options *o, const Target *target, tr_
 }
 
 // Contacts that open, close or slip, and several charts, are in the unreduced form alone, which is
-// C of double precision, in an FMU, too.
+// C, in an FMU, too.
 static bool choose_form(const System *s, const tr_export_options *o, const Target *target,
                         bool *is_unreduced, tr_error *err)
 {
     const char *form = o->form ? o->form : "auto";
-    const bool may = target->may_unreduce && !o->single;
+    const bool may = target->may_unreduce;
     const bool reduced = strcmp(form, "reduced") == 0;
     *is_unreduced = strcmp(form, "unreduced") == 0;
     if (!*is_unreduced && !reduced && strcmp(form, "auto") != 0)
         tr_fail(err, TR_USAGE, (Place){0},
                 "there is no form '%.60s': it is auto, reduced or unreduced", form);
     else if (*is_unreduced && !may)
-        tr_fail(err, TR_USAGE, (Place){0},
-                "the unreduced form is C of double precision, or an FMU");
+        tr_fail(err, TR_USAGE, (Place){0}, "the unreduced form is C, or an FMU");
     else if (*is_unreduced)
         tr_code_may_unreduce(s, err);
     else if (!reduced && may && s->latch_count)
@@ -121,11 +120,10 @@ static bool choose_form(const System *s, const tr_export_options *o, const Targe
     else if (!reduced && may && tr_code_may_unreduce(s, NULL))
         *is_unreduced = changes_charts(s, err);
     else if (!reduced && s->latch_count)
-        tr_fail(
-            err, TR_USAGE, (Place){0},
-            "contacts of this model may open, close or slip ('%.100s'), which only FMUs and C of "
-            "double precision follow: --form reduced takes what they do at the start for good",
-            s->latches[0].name);
+        tr_fail(err, TR_USAGE, (Place){0},
+                "contacts of this model may open, close or slip ('%.100s'), which only C and "
+                "FMUs follow: --form reduced takes what they do at the start for good",
+                s->latches[0].name);
     return !has_failed(err);
 }
 
