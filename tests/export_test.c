@@ -296,6 +296,8 @@ static void test_refusals(void **state)
     check_refused(&how, "there is no parameter 'tillt'; did you mean 'tilt'?");
     how.fix = NULL, how.outputs = "tipp";
     check_refused(&how, "there is no output 'tipp'; did you mean 'tip'?");
+    how.outputs = "tip,angle_rate";
+    check_refused(&how, "'angle_rate' is no output but part of the state, which is all in x");
     how.outputs = NULL, how.form = "short";
     check_refused(&how, "there is no form 'short': it is auto, reduced or unreduced");
     how.form = "auto", how.language = "python", how.single = true;
