@@ -67,6 +67,7 @@ void tr_code_name_held(Export *code)
         else
             tr_code_name(code, &code->x, "n_", samples->counts[i], NULL, of->first);
         tr_code_name(code, &samples->clock, "k_", of->name, NULL, NO_INPUT);
+        if (code->failed) return;
         samples->clock.at[i].value = of->period;
         samples->has_noise = samples->has_noise || of->noise != NO_INPUT;
     }
