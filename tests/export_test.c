@@ -296,6 +296,8 @@ static void test_refusals(void **state)
     check_refused(&how, "there is no parameter 'tillt'; did you mean 'tilt'?");
     how.fix = NULL, how.outputs = "tipp";
     check_refused(&how, "there is no output 'tipp'; did you mean 'tip'?");
+    how.outputs = "tip,angle_rate";
+    check_refused(&how, "'angle_rate' is no output but part of the state, which is all in x");
     how.outputs = NULL, how.form = "short";
     check_refused(&how, "there is no form 'short': it is auto, reduced or unreduced");
     how.form = "auto", how.language = "python", how.single = true;
@@ -316,7 +318,7 @@ static void test_refusals(void **state)
     err = (tr_error){0};
     how.form = "unreduced";
     assert_false(tr_export(system, &how, &err));
-    assert_string_equal(err.text, "the unreduced form is C of double precision, or an FMU");
+    assert_string_equal(err.text, "the unreduced form is C, or an FMU");
     tr_system_free(system);
 }
 

@@ -426,11 +426,144 @@ static void test_own_integrator(void **state)
     }
 }
 
+// ---- forces that jump ------------------------------------------------------------------------
+
+// By formulas of t, and by an input that who calls sets between steps: dry friction gives way, and
+// a body is lifted from the ground
+static const char pushed[] =
+    "trundle: 1\nname: pushed\nparameters: {m: 2, a: 0.3}\ninputs: {F: 0, lift: 0}\n"
+    "bodies:\n"
+    "  cart: {joint: {type: prismatic, axis: '1, 0, 0', coordinate: x, friction: 3, stiction: 5},"
+    " mass: m}\n"
+    "  box: {parent: cart, joint: {type: prismatic, axis: '0, 0, 1', coordinate: z,"
+    " limits: '0, 2'}, mass: 1}\n"
+    "gravity: 0, 0, -10\n"
+    "roles:\n  x: {torque: 'F + if(t < a, 1, if(t < 0.6, 8, -1))'}\n"
+    "  z: {torque: 'if(t < 0.2, 0, if(t < 0.25, 14, 0)) + lift'}\n";
+
+static void set_both(tr_run *run, Exported *e, const char *name, double value)
+{
+    tr_error err = {0};
+    tr_run_set(run, name, value, &err);
+    assert_false(has_failed(&err));
+    for (size_t k = 0; k < e->nu; k++)
+        if (strcmp(e->u_name[k].name, name) == 0) e->u[k] = value;
+}
+
+static void test_forces_jump(void **state)
+{
+    (void)state;
+    const double h = 1.0 / STEPS_OF_A_SECOND;
+    tr_error err = {0};
+    tr_system *system = system_from(pushed);
+    export_unreduced(system, &err);
+    Exported e = load_exported(in_folder("."), TRAPPING);
+    tr_plan *plan = tr_plan_new(system, &err);
+    tr_run *run = run_of(plan, h);
+    double most = 0, moved = 0, highest = 0;
+    for (int k = 0; k < STEPS_OF_A_SECOND; k++) {
+        if (k == 100) set_both(run, &e, "F", 5);
+        if (k == 110) set_both(run, &e, "F", -1);
+        if (k == 700) set_both(run, &e, "lift", 20);
+        if (k == 750) set_both(run, &e, "lift", 0);
+        assert_true(tr_run_advance(run, (k + 1) * h, &err));
+        assert_int_equal(e.step(k * h, h, e.x, e.u, e.p, e.mode, e.w), 0);
+        most = fmax(most, difference_now(run, &e));
+        moved = fmax(moved, fabs(e.x[0])), highest = fmax(highest, e.x[1]);
+    }
+    print_message("forces that jump %zu switches, %g m, %g m up: %.1e\n", run->switches, moved,
+                  highest, most);
+    assert_true(run->switches > 4 && moved > 0.1 && highest > 0.01);
+    assert_below(most, 1e-9);
+    tr_run_free(run);
+    unload_exported(&e);
+    tr_plan_free(plan);
+    tr_system_free(system);
+}
+
+// ---- single precision ------------------------------------------------------------------------
+
+static const char single_try[] =
+    "#include \"m.h\"\n#include <stdio.h>\n"
+    "int main(void) {\n"
+    "    static float x[M_NX + 1], u[M_NU + 1], p[M_NP + 1], w[M_NWORK + 1];\n"
+    "    static int mode[M_NM + 1];\n"
+    "    m_parameters(p), m_inputs(p, u);\n"
+    "    if (m_initial(p, x, mode, w)) return 1;\n"
+    "    for (int k = 0; k < 1024; k++)\n"
+    "        if (m_step((float)k / 1024, 1.0f / 1024, x, u, p, mode, w)) return 1;\n"
+    "    for (int i = 0; i < M_NX; i++) printf(\"%.9g %s\\n\", x[i], m_x_name[i].name);\n"
+    "    return 0;\n}\n";
+
+// The worst of what was printed against where a run is
+static double difference_printed(const tr_run *run, const char *path)
+{
+    const System *s = run->flow->system;
+    FILE *file = fopen(path, "r");
+    char name[200];
+    double value, most = 0;
+    size_t count = 0;
+    tr_flow_fill_all(run->flow, run->mover->t, run->mover->y);
+    assert_non_null(file);
+    while (fscanf(file, "%lf %199[^\n]", &value, name) == 2) {
+        const size_t i = input_of(s, name);
+        if (i == s->input_count) continue;
+        if (s->inputs[i].kind != TR_POSITION && s->inputs[i].kind != TR_VELOCITY) continue;
+        most = fmax(most, relative(value, run->flow->inputs[i]));
+        count++;
+    }
+    fclose(file);
+    assert_true(count > 0);
+    return most;
+}
+
+static void test_single(void **state)
+{
+    (void)state;
+    static const char *const models[] = {"four_bar", "slider_crank", "door", "stick_slip"};
+    for (size_t m = 0; m < sizeof models / sizeof *models; m++) {
+        tr_error err = {0};
+        char command[600];
+        tr_system *model = system_called(models[m], NULL);
+        tr_export_options how = tr_export_defaults();
+        how.single = true;
+        export_to(model, &how, in_folder("."));
+        write_bytes(in_folder("try.c"), single_try, strlen(single_try));
+        compile_by_all();
+        snprintf(command, sizeof command,
+                 "cd %s && cc -std=c99 -O1 -fsanitize=undefined -fno-sanitize-recover=all "
+                 "-Wdouble-promotion " STRICT " -c m.c && cc -std=c99 -fsanitize=undefined -o try "
+                 "try.c m.o -lm && ./try > try.txt",
+                 in_folder("."));
+        if (system(command) != 0) fail_msg("%s: %s", models[m], command);
+        tr_plan *plan = tr_plan_new(model, &err);
+        tr_run *run = run_of(plan, 1.0 / STEPS_OF_A_SECOND);
+        assert_true(tr_run_advance(run, 1, &err));
+        const double off = difference_printed(run, in_folder("try.txt"));
+        print_message("%-24s in single precision, after a second: %.1e\n", models[m], off);
+        assert_below(off, 1e-3);
+        tr_run_free(run);
+        tr_plan_free(plan);
+        tr_system_free(model);
+    }
+}
+
 // ---- what it is made of ----------------------------------------------------------------------
+
+static const char sliding[] =
+    "trundle: 1\nname: sliding\n"
+    "bodies: {cart: {joint: {type: prismatic, axis: '1, 0, 0', coordinate: x, friction: 3}, mass: "
+    "2}}\n"
+    "roles: {x: {torque: 'if(t < 0.3, 1, 8)'}}\n";
 
 static void test_compilers(void **state)
 {
     (void)state;
+    tr_system *least = system_from(sliding); // hardly anything is left of loops there
+    export_to(least, NULL, in_folder("."));
+    compile_only("gcc -std=c99 -O1 " STRICT);
+    compile_only("gcc -std=c99 -O2 " STRICT);
+    tr_system_free(least);
     static const char *const models[] = {"hopping_wheel", "four_bar", "door"};
     for (size_t i = 0; i < sizeof models / sizeof *models; i++) {
         tr_error err = {0};
@@ -497,7 +630,8 @@ int main(int count, char **words)
         names[name_count++] = strdup("knee_stops:relaxed");
     }
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_models), cmocka_unit_test(test_own_integrator),
-        cmocka_unit_test(test_compilers), cmocka_unit_test(test_auto)};
+        cmocka_unit_test(test_models),      cmocka_unit_test(test_own_integrator),
+        cmocka_unit_test(test_forces_jump), cmocka_unit_test(test_single),
+        cmocka_unit_test(test_compilers),   cmocka_unit_test(test_auto)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -561,6 +561,45 @@ static void test_reinit(void **state)
     tr_system_free(wheel);
 }
 
+// A controller against dry friction and stops: steps of the FMU are those of a run.
+static void test_controlled_contacts(void **state)
+{
+    (void)state;
+    tr_error err = {0};
+    tr_system *system = system_from(
+        "trundle: 1\nname: pushed\nparameters: {k: 30}\ninputs: {F: 0}\n"
+        "bodies: {cart: {joint: {type: prismatic, axis: '1, 0, 0', coordinate: x, friction: 2,"
+        " stiction: 3, limits: '-0.1, 0.1'}, mass: 1}}\n"
+        "roles: {x: {torque: F}}\n"
+        "sensors: {seen: {of: x, period: 0.05, delay: 1}}\n"
+        "controllers: {c: {period: 0.05, states: {sum: 0}, update: {sum: sum + 0.4},"
+        " outputs: {F: 'sum + if(sum > 6, -12, 0) - k*seen'}}}\n");
+    tr_export_options how = tr_export_defaults();
+    how.step = 1.0 / 1024;
+    export_fmu(system, &how, in_folder("m.fmu"));
+    Unit unit = load_fmu(in_folder("m.fmu"), 3);
+    begin(&unit, true);
+    tr_plan *plan = tr_plan_new(system, &err);
+    tr_run_options o = tr_run_defaults(plan);
+    o.method = "rk4", o.step = how.step, o.end = 2;
+    tr_run *run = tr_run_new(plan, &o, &err);
+    if (!run) fail_msg("%s", err.text);
+    double moved = 0;
+    for (int k = 0; k < 100; k++) {
+        assert_int_equal(step(&unit, k / 64.0, 1 / 64.0), 0);
+        if (!tr_run_advance(run, (k + 1) / 64.0, &err)) fail_msg("%s", err.text);
+        const double x = get(&unit, "x"), wanted = tr_run_row(run)[1]; // behind t
+        assert_close(x, wanted, 1e-9);
+        moved = fmax(moved, fabs(x));
+    }
+    assert_close(moved, 0.1, 1e-9);
+    tr_run_free(run);
+    tr_plan_free(plan);
+    free_instance(&unit);
+    unload_fmu(&unit);
+    tr_system_free(system);
+}
+
 // ---- archives ------------------------------------------------------------------------------
 
 // Where nobody says a step, rk4 is stable with the fastest motion.
@@ -770,14 +809,23 @@ int main(void)
 {
     setenv("CC", "cc -O0", 0); // which takes a tenth of the time
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_derivatives),   cmocka_unit_test(test_saved_states),
-        cmocka_unit_test(test_threads),       cmocka_unit_test(test_values),
-        cmocka_unit_test(test_wrong_calls),   cmocka_unit_test(test_archives),
-        cmocka_unit_test(test_sources),       cmocka_unit_test(test_tables),
-        cmocka_unit_test(test_motion),        cmocka_unit_test(test_reset),
-        cmocka_unit_test(test_reinit),        cmocka_unit_test(test_logs),
-        cmocka_unit_test(test_nothing_given), cmocka_unit_test(test_step),
-        cmocka_unit_test(test_no_variables),  cmocka_unit_test(test_formula_slopes),
+        cmocka_unit_test(test_derivatives),
+        cmocka_unit_test(test_saved_states),
+        cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_values),
+        cmocka_unit_test(test_wrong_calls),
+        cmocka_unit_test(test_archives),
+        cmocka_unit_test(test_sources),
+        cmocka_unit_test(test_tables),
+        cmocka_unit_test(test_motion),
+        cmocka_unit_test(test_reset),
+        cmocka_unit_test(test_reinit),
+        cmocka_unit_test(test_logs),
+        cmocka_unit_test(test_nothing_given),
+        cmocka_unit_test(test_step),
+        cmocka_unit_test(test_controlled_contacts),
+        cmocka_unit_test(test_no_variables),
+        cmocka_unit_test(test_formula_slopes),
         cmocka_unit_test(test_prefixes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

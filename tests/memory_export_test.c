@@ -45,21 +45,43 @@ static bool export_job(tr_error *err)
     return good;
 }
 
+static void sweep_language(size_t k)
+{
+    language = k;
+    print_message("%s: ", languages[k].language);
+    sweep_some(export_job, MOST_CALLS == LONG_MAX ? LONG_MAX : SLOW_BUILD ? 40 : 150);
+}
+
 static void test_languages(void **state)
 {
     (void)state;
     exported = system_called("snakeboard", NULL);
     assert_non_null(exported);
-    for (language = 0; language < LANGUAGES; language++) {
-        print_message("%s: ", languages[language].language);
-        sweep_some(export_job, MOST_CALLS == LONG_MAX ? LONG_MAX : SLOW_BUILD ? 40 : 150);
-    }
+    for (size_t k = 0; k < LANGUAGES; k++) sweep_language(k);
+    tr_system_free(exported);
+}
+
+// Controllers and sensors, and a stop
+static void test_samples(void **state)
+{
+    (void)state;
+    exported = system_from(
+        "trundle: 1\nname: pushed\ninputs: {F: 0}\n"
+        "bodies: {cart: {joint: {type: prismatic, axis: '1, 0, 0', coordinate: x, friction: 2,"
+        " limits: '-0.1, 0.1'}, mass: 1}}\n"
+        "roles: {x: {torque: F}}\n"
+        "sensors: {seen: {of: x, period: 0.05, delay: 1, sd: 0.01}}\n"
+        "controllers: {c: {period: 0.05, states: {sum: 0}, update: {sum: sum + 0.4},"
+        " outputs: {F: 'sum - seen + lambda.x.friction'}}}\n");
+    for (size_t k = 0; k < LANGUAGES; k++)
+        if (languages[k].form || strcmp(languages[k].language, "fmu") == 0) sweep_language(k);
     tr_system_free(exported);
 }
 
 int main(int count, char **arguments)
 {
     wanted = count > 1 ? atol(arguments[1]) : 0;
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_languages)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_languages),
+                                       cmocka_unit_test(test_samples)};
     return cmocka_run_group_tests(tests, enter_folder, NULL);
 }

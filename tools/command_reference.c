@@ -46,7 +46,7 @@ static const struct {
      "| language | contacts that open, slip and hold, charts | controllers and sensors | "
      "besides |\n"
      "|---|---|---|---|\n"
-     "| c | followed, with impacts, in the unreduced form | in the reduced form: at "
+     "| c | followed, with impacts, in the unreduced form | at "
      "samples, or called alone | the bits of a run in the reduced form |\n"
      "| octave, matlab | as at the start | at samples, with noise of its own | a picture; "
      "last bits are its own |\n"

@@ -147,7 +147,9 @@ static uint32_t arguments_of(const Export *code, CodePart part)
     case PART_GRADIENT: return T | X | U | P | WEIGHT;
     case PART_HESSIAN: return T | X | U | P | WEIGHT | CHANGE;
     case PART_TANGENT: return T | X | U | P | CHANGE;
-    case PART_SENSE: return T | X | U | P | DUE | 1 << ARGUMENT_NOISE;
+    case PART_SENSE:
+        return T | X | U | P | DUE | 1 << ARGUMENT_NOISE |
+               (code->options.is_unreduced ? 1 << ARGUMENT_FOUND : 0);
     case PART_CONTROL: return T | U | P | 1 << ARGUMENT_S | 1 << ARGUMENT_C | DUE;
     default: return T | X | U | P;
     }
@@ -198,7 +200,7 @@ void tr_c_fill_in(const Printer *p, Buffer *out, Text text, const Mark *more)
     char upper[64];
     const bool single = p->code->options.is_single;
     tr_upper_name(p->code->options.name, upper, sizeof upper);
-    Mark marks[40] = {
+    Mark marks[60] = {
         {"name", p->code->options.name},
         {"NAME", upper},
         {"real", p->real},
@@ -219,6 +221,19 @@ void tr_c_fill_in(const Printer *p, Buffer *out, Text text, const Mark *more)
         {"acts", single ? "0.01f" : "0.01"}, // the square of a tenth
         {"little", single ? "1e-5f" : "1e-6"},
         {"drop", single ? "41" : "12"}, // bits of a random number, and the rest's size
+        // of the unreduced form
+        {"enough",
+         single ? "1e-4f" : "1e-9"}, // of a slope, or that something is not as it should be
+        {"together", single ? "1e-4f" : "1e-7"}, // as near to a limit
+        {"least", single ? "1e-30f" : "1e-300"},
+        {"soft", single ? "1e-5f" : "1e-10"},
+        {"short", single ? "1e-10f" : "1e-18"}, // the square of a length that is none
+        {"agrees", single ? "1e-3f" : "1e-6"},
+        {"tie", single ? "1e-5f" : "1e-9"},
+        {"slow", single ? "1e-4f" : "1e-6"}, // [m/s]
+        {"moment", single ? "1e-6f" : "1e-9"},
+        {"instant", single ? "1e-7f" : "1e-13"},
+        {"soon", single ? "1e-5f" : "1e-7"},
         {"part", single ? "1.1920928955078125e-7f" : "2.220446049250313e-16"}};
     size_t count = 0;
     while (marks[count].mark) count++;
@@ -397,6 +412,7 @@ static uint32_t working_room(const Printer *p)
     if (code->pivot_count && quality > room) room = quality;
     if (start_room(p) > room + 5 * code->x.count) room = start_room(p) - 5 * code->x.count;
     if (code->options.is_unreduced) room += tr_c_unreduced_room(p);
+    if (code->options.is_unreduced && code->samples.clock.count) room += tr_c_step_room(p);
     if (tr_c_step_room(p) > room + 5 * code->x.count) room = tr_c_step_room(p) - 5 * code->x.count;
     return room + code->u.count + 2 * code->x.count + 3; // what the start keeps while others go on
 }

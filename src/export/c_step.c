@@ -28,8 +28,19 @@ static void write_samples(Printer *p)
             : "0";
     Buffer made = {0};
     tr_c_fill_in(p, &made, text_of(noise), NULL);
-    const Mark marks[] = {{"sensors", sensors}, {"sensed", sensed}, {"set_count", set_count},
-                          {"held", held},       {"noise", made.at}, {NULL, NULL}};
+    const bool unreduced = p->code->options.is_unreduced;
+    const Mark marks[] = {{"sensors", sensors},
+                          {"sensed", sensed},
+                          {"set_count", set_count},
+                          {"held", held},
+                          {"noise", made.at},
+                          {"stand", unreduced
+                                        ? "    place at;\n    find_all(&at, t, x, u, p, mode, w);\n"
+                                        : "    (void)mode;\n"},
+                          {"given", unreduced ? "t, at.x, u, p, due, noise, at.s, next, at.w"
+                                              : "t, x, u, p, due, noise, next, w"},
+                          {"state", unreduced ? "at.x" : "x"},
+                          {NULL, NULL}};
     if (made.at) tr_c_fill_in(p, &p->body, tr_embedded_c_samples(), marks);
     p->body.failed = p->body.failed || made.failed;
     tr_buffer_free(&made);
@@ -137,9 +148,10 @@ static void write_unreduced_step(Printer *p)
     const bool jumps = has_jumps(p->code);
     tr_buffer_print(
         &p->body,
-        "static int runge_kutta(double t, double h%s, double *x, const double *u, const "
-        "double *p, int *mode, double *w)\n{\n%s}\n\n",
-        jumps ? ", double from, double to" : "",
+        "static int runge_kutta(%s t, %s h%s, %s *x, const %s *u, const %s *p, int *mode, %s *w)\n"
+        "{\n%s}\n\n",
+        p->real, p->real, jumps ? ", double from, double to" : "", p->real, p->real, p->real,
+        p->real,
         jumps ? "    const double begins = between(t, from, to);\n"
                 "    return step_on(begins, between(t + h, from, to) - begins, x, u, p, "
                 "mode, w);\n"

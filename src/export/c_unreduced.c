@@ -148,9 +148,9 @@ static void write_rows(Printer *p)
         else
             tr_buffer_print(out, "-1, ");
     }
-    tr_buffer_print(out, "-1};\nstatic const double row_unit[ROWS + 1] = {");
+    tr_buffer_print(out, "-1};\nstatic const %s row_unit[ROWS + 1] = {", p->real);
     for (uint32_t i = 0; i < rows; i++) {
-        tr_walk_number(out, &p->tongue, code->system->rows[i].unit, false);
+        tr_walk_number(out, &p->tongue, code->system->rows[i].unit, code->options.is_single);
         tr_buffer_print(out, ", ");
     }
     tr_buffer_print(out, "1.0};\nenum { ROW_CONDITIONS = %u, ALL_CONDITIONS = %u };\n", count,
@@ -243,8 +243,8 @@ static void write_project(Printer *p)
 static void write_tangent(Printer *p)
 {
     static const char head[] =
-        "%s(double t, const double *x, const double *u, const double *p, const int *mode, const "
-        "double *change, double *d, double *w)";
+        "(@real@ t, const @real@ *x, const @real@ *u, const @real@ *p, const int *mode, "
+        "const @real@ *change, @real@ *d, @real@ *w)";
     static const char of_outputs[] =
         "    for (int i = @NAME@_NX; i < @NAME@_NX + @NAME@_NY; i++) d[i] = 0;\n"
         "    change_outputs(t, at.x, u, p, dz, at.s, d + @NAME@_NX, at.w);\n"
@@ -257,14 +257,16 @@ static void write_tangent(Printer *p)
         "    pick_conditions(mode, all, df, df + ALL_CONDITIONS);\n";
     const bool is_fmu = p->code->options.is_fmu;
     const bool has_conditions = is_fmu && p->code->phi_count;
-    char name[100], full[300];
-    Buffer besides = {0};
-    snprintf(name, sizeof name, is_fmu ? "void %s_tangent" : "static void go_along",
-             p->code->options.name);
-    snprintf(full, sizeof full, head, name);
+    Buffer full = {0}, besides = {0};
+    if (is_fmu)
+        tr_buffer_print(&full, "void %s_tangent", p->code->options.name);
+    else
+        tr_buffer_print(&full, "static void go_along");
+    tr_c_fill_in(p, &full, text_of(head), NULL);
     if (is_fmu) tr_c_fill_in(p, &besides, text_of(of_outputs), NULL);
     if (has_conditions) tr_c_fill_in(p, &besides, text_of(of_conditions), NULL);
-    const Mark marks[] = {{"head", full}, {"besides", besides.at ? besides.at : ""}, {NULL, NULL}};
+    const Mark marks[] = {
+        {"head", full.at ? full.at : ""}, {"besides", besides.at ? besides.at : ""}, {NULL, NULL}};
     tr_c_function(p, PART_FOLLOW_CHANGE, "change_follow", "f", false, &p->code->x);
     tr_c_function(p, PART_ROWS_CHANGE, "change_rows", "T", false, NULL);
     tr_c_function(p, PART_TERMS_CHANGE, "change_terms", "T", false, NULL);
@@ -274,6 +276,8 @@ static void write_tangent(Printer *p)
         tr_c_function(p, PART_PROJECTION_CHANGE, "change_projection", "f", false, NULL);
     tr_c_fill_in(p, &p->body, tr_embedded_c_unreduced_tangent(), marks);
     if (!is_fmu) tr_c_fill_in(p, &p->body, tr_embedded_c_columns(), NULL);
+    p->body.failed = p->body.failed || full.failed || besides.failed;
+    tr_buffer_free(&full);
     tr_buffer_free(&besides);
 }
 
@@ -300,5 +304,6 @@ void tr_c_unreduced(Printer *p)
     if (has_contacts) tr_c_fill_in(p, &p->body, tr_embedded_c_contacts(), NULL);
     tr_c_fill_in(p, &p->body,
                  has_contacts ? tr_embedded_c_events() : tr_embedded_c_unreduced_step(), NULL);
+    tr_c_samples(p);
     tr_c_step(p);
 }

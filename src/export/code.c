@@ -212,6 +212,23 @@ static bool check_list(const char *list, const char *all, const char *const *nam
     return true;
 }
 
+// Outputs that are asked for must be there; the state is all in x.
+static bool check_outputs(const Export *code, uint32_t states, tr_error *err)
+{
+    const Flow *flow = code->flow;
+    const char *list = code->options.outputs;
+    for (Text item = list ? tr_next_item(&list) : (Text){0}; item.length;
+         item = tr_next_item(&list))
+        for (uint32_t i = 0; i < states; i++) {
+            if (!text_is(item, flow->labels[i])) continue;
+            tr_fail(err, TR_USAGE, (Place){0},
+                    "'%.*s' is no output but part of the state, which is all in x", TEXT(item));
+            return false;
+        }
+    return check_list(code->options.outputs, NULL, flow->labels + states,
+                      flow->column_count - states, "output", err);
+}
+
 // What is recorded behind the state, by its columns
 static uint32_t *choose_outputs(Export *code, tr_error *err)
 {
@@ -221,9 +238,7 @@ static uint32_t *choose_outputs(Export *code, tr_error *err)
                             (s->order == 1 ? 0 : tr_system_inputs(s, TR_VELOCITY, NULL));
     uint32_t *column = calloc(flow->column_count + 1u, sizeof *column);
     if (!column) return code->failed = true, NULL;
-    if (!check_list(code->options.outputs, NULL, flow->labels + states, flow->column_count - states,
-                    "output", err))
-        return free(column), NULL;
+    if (!check_outputs(code, states, err)) return free(column), NULL;
     for (uint32_t i = states; i < flow->column_count; i++) {
         const char *list = code->options.outputs;
         bool is_wanted = !list;
@@ -560,7 +575,7 @@ static void take_functions(Export *code, tr_error *err)
         const bool good = !code->failed && !has_failed(err);
         if (good && code->options.is_unreduced) {
             tr_code_unreduced(code, outputs, err);
-            take_jumps(code, err);
+            if (!code->options.is_single) take_jumps(code, err);
             if (code->options.is_fmu) tr_code_signals(code, err);
         }
         if (good && !code->options.is_unreduced) take_reduced(code, outputs, err);

@@ -86,7 +86,7 @@ typedef struct CodeSamples {
     uint32_t sensed;          // numbers of sensors; states of controllers are `c`
     uint32_t *said;           // by sensor: which of these it says
     uint32_t sensors;         // the first of those that act
-    uint32_t *read;           // by entry of s behind the sensors': an entry of x
+    uint32_t *read;           // by entry of s behind the sensors': of x, or of what is found
     uint32_t *set, set_count; // entries of u that controllers set
     char **counts;            // by clock: what its number of samples is called
     bool has_noise;
@@ -171,6 +171,7 @@ void tr_code_free_names(CodeNames *names);
 void tr_code_name_held(Export *code);
 void tr_code_map_held(Export *code);
 void tr_code_samples(Export *code, tr_error *err);
+void tr_code_open_samples(Export *code, const CodeChanges *open, tr_error *err);
 void tr_code_free_samples(CodeSamples *samples);
 
 Export *tr_code_new(const System *system, const CodeOptions *options, tr_error *err);

@@ -68,8 +68,6 @@ static bool write_file(const char *path, const Folder *folder, tr_error *err)
     return out && tr_file_commit(out, err);
 }
 
-static bool has_samples(const System *s) { return s->clocked_count > 0; }
-
 // Whether other velocities become independent in a run of its case, or of ten seconds
 static bool changes_charts(const System *s, tr_error *err)
 {
@@ -102,37 +100,30 @@ static void refuse_options(const tr_export_options *o, const Target *target, tr_
 }
 
 // Contacts that open, close or slip, and several charts, are in the unreduced form alone, which is
-// C of double precision, in an FMU, too.
+// C, in an FMU, too.
 static bool choose_form(const System *s, const tr_export_options *o, const Target *target,
                         bool *is_unreduced, tr_error *err)
 {
     const char *form = o->form ? o->form : "auto";
-    const bool may = target->may_unreduce && !o->single;
+    const bool may = target->may_unreduce;
     const bool reduced = strcmp(form, "reduced") == 0;
     *is_unreduced = strcmp(form, "unreduced") == 0;
     if (!*is_unreduced && !reduced && strcmp(form, "auto") != 0)
         tr_fail(err, TR_USAGE, (Place){0},
                 "there is no form '%.60s': it is auto, reduced or unreduced", form);
     else if (*is_unreduced && !may)
-        tr_fail(err, TR_USAGE, (Place){0},
-                "the unreduced form is C of double precision, or an FMU");
-    else if (*is_unreduced && has_samples(s))
-        tr_fail(err, TR_USAGE, (Place){0},
-                "the unreduced form has no controllers or sensors: leave them out, and make inputs "
-                "of what they say");
+        tr_fail(err, TR_USAGE, (Place){0}, "the unreduced form is C, or an FMU");
     else if (*is_unreduced)
         tr_code_may_unreduce(s, err);
-    else if (!reduced && may && s->latch_count && !has_samples(s))
+    else if (!reduced && may && s->latch_count)
         *is_unreduced = tr_code_may_unreduce(s, err);
-    else if (!reduced && may && !has_samples(s) && tr_code_may_unreduce(s, NULL))
+    else if (!reduced && may && tr_code_may_unreduce(s, NULL))
         *is_unreduced = changes_charts(s, err);
     else if (!reduced && s->latch_count)
-        tr_fail(
-            err, TR_USAGE, (Place){0},
-            "contacts of this model may open, close or slip ('%.100s'), which only FMUs and C of "
-            "double precision follow, without controllers: --form reduced takes what they do "
-            "at the start for good",
-            s->latches[0].name);
+        tr_fail(err, TR_USAGE, (Place){0},
+                "contacts of this model may open, close or slip ('%.100s'), which only C and "
+                "FMUs follow: --form reduced takes what they do at the start for good",
+                s->latches[0].name);
     return !has_failed(err);
 }
 

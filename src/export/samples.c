@@ -4,7 +4,7 @@
 // read, so that these can be called without a model of what they control. Both have the operations
 // of the run: what sensors say there stands in the formulas of controllers, and becomes an
 // argument.
-#include "export/code.h"
+#include "export/unreduced.h"
 
 #include "base/text.h"
 
@@ -67,6 +67,7 @@ void tr_code_name_held(Export *code)
         else
             tr_code_name(code, &code->x, "n_", samples->counts[i], NULL, of->first);
         tr_code_name(code, &samples->clock, "k_", of->name, NULL, NO_INPUT);
+        if (code->failed) return;
         samples->clock.at[i].value = of->period;
         samples->has_noise = samples->has_noise || of->noise != NO_INPUT;
     }
@@ -115,25 +116,46 @@ static void list_outputs(const Export *code, uint32_t first, uint32_t *wanted)
             if ((held_input(s, i)->kind != TR_HELD) == set) wanted[count++] = first + i;
 }
 
+// How many numbers are found beside the state: in the unreduced form reactions, and what contacts
+// do
+static uint32_t found_count(const Export *code)
+{
+    return code->options.is_unreduced ? tr_code_found(code).count : 0;
+}
+
+// An entry of the state that is read without a sensor; or what is found, which stands behind it and
+// the terms
+static void add_read(Export *code, uint32_t node)
+{
+    CodeSamples *samples = &code->samples;
+    const FlatNode of = code->flat.nodes[node];
+    const bool is_found = of.a == ARGUMENT_FOUND;
+    uint32_t input = 0;
+    while (is_found && code->input_node[input] != node) input++;
+    samples->read[samples->s.count - samples->sensors] =
+        is_found ? code->x.count + tr_code_terms(code).count + of.b : of.b;
+    name_input(code, &samples->s, "s_", is_found ? input : code->x.at[of.b].input);
+}
+
 // What controllers read of the state without a sensor becomes more of what they read.
 static void add_reads(Export *code, const bool *needed, uint32_t *from, uint32_t *to,
                       uint32_t *count)
 {
     CodeSamples *samples = &code->samples;
     const uint32_t states = samples->held + samples->sensed, nodes = code->flat.count;
-    samples->read = calloc(code->x.count + 1u, sizeof *samples->read);
+    samples->read = calloc(code->x.count + found_count(code) + 1u, sizeof *samples->read);
     if (!samples->read) code->failed = true;
     for (uint32_t i = 0; i < nodes && !code->failed; i++) {
         const FlatNode node = code->flat.nodes[i];
-        if (!needed[i] || node.code != FLAT_ARGUMENT || node.a != ARGUMENT_X) continue;
+        const bool is_state = node.a == ARGUMENT_X;
+        if (!needed[i] || node.code != FLAT_ARGUMENT || !(is_state || node.a == ARGUMENT_FOUND))
+            continue;
         from[*count] = i;
-        if (node.b >= states && node.b < states + samples->c.count)
+        if (is_state && node.b >= states && node.b < states + samples->c.count)
             to[*count] = tr_flat_argument(&code->flat, ARGUMENT_C, node.b - states);
         else {
-            const CodeName x = code->x.at[node.b];
             to[*count] = tr_flat_argument(&code->flat, ARGUMENT_S, samples->s.count);
-            samples->read[samples->s.count - samples->sensors] = node.b;
-            name_input(code, &samples->s, "s_", x.input);
+            add_read(code, i);
         }
         ++*count;
     }
@@ -144,7 +166,7 @@ static void take_control(Export *code, uint32_t *value, uint32_t values)
 {
     CodeSamples *samples = &code->samples;
     const CodeFunction *sense = &code->part[PART_SENSE];
-    const uint32_t most = samples->sensors + code->x.count;
+    const uint32_t most = samples->sensors + code->x.count + found_count(code);
     uint32_t *from = calloc(2 * (size_t)most + 1, sizeof *from), *to = from + most;
     uint32_t count = samples->sensors;
     if (!from) {
@@ -186,5 +208,42 @@ void tr_code_samples(Export *code, tr_error *err)
         if (!code->failed)
             take_control(code, code->part[PART_CONTROL].value, code->part[PART_CONTROL].count);
     }
+    free(wanted);
+}
+
+// Some of the values that were found for all
+static void pick(Export *code, CodePart part, const uint32_t *value, const uint32_t *wanted,
+                 uint32_t count)
+{
+    if (!tr_code_open(code, part, count)) return;
+    for (uint32_t k = 0; k < count; k++) code->part[part].value[k] = value[wanted[k]];
+}
+
+void tr_code_open_samples(Export *code, const CodeChanges *open, tr_error *err)
+{
+    const System *s = code->system;
+    CodeSamples *samples = &code->samples;
+    const uint32_t clocks = 2 * s->clocked_count;
+    if (!s->clocked_count) return;
+    uint32_t *wanted = calloc(clocks + s->held_count + 1u, sizeof *wanted);
+    Exprs list = {0};
+    list_set(code);
+    if (!wanted) code->failed = true;
+    tr_system_list(open->system, "samples", &list);
+    tr_code_rows(code, PART_SENSE, open, &list, err);
+    CodeFunction all = code->part[PART_SENSE];
+    code->part[PART_SENSE] = (CodeFunction){0};
+    if (all.count && !code->failed && !has_failed(err)) {
+        for (uint32_t k = 0; k < clocks; k++) wanted[k] = k;
+        list_outputs(code, clocks, wanted + clocks);
+        pick(code, PART_CLOCKS, all.value, wanted, clocks);
+        pick(code, PART_SENSE, all.value, wanted + clocks, samples->sensed);
+        pick(code, PART_CONTROL, all.value, wanted + clocks + samples->sensed,
+             s->held_count - samples->sensed);
+        if (!code->failed)
+            take_control(code, code->part[PART_CONTROL].value, code->part[PART_CONTROL].count);
+    }
+    tr_exprs_free(&list);
+    free(all.entry);
     free(wanted);
 }

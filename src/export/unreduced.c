@@ -351,6 +351,7 @@ void tr_code_unreduced(Export *code, const uint32_t *outputs, tr_error *err)
         take_margins(code, &open, err);
         take_driven(code, &open, err);
         take_conditions(code, &open, err);
+        tr_code_open_samples(code, &open, err);
         if (!code->options.is_fmu) take_dense_jacobian(code);
     }
     tr_code_close_changes(&open);
