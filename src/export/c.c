@@ -651,6 +651,8 @@ static void write_functions(Printer *p)
     }
     tr_c_function(p, PART_FOLLOW, "follow", "f", false, &code->x);
     tr_c_function(p, PART_SPEEDS, "speed_entries", "f", false, &code->x);
+    if (code_has(code, PART_SIDES))
+        tr_c_function(p, PART_SIDES, "evaluate_sides", "f", false, NULL);
     if (code_has(code, PART_WATCHED))
         tr_c_function(p, PART_WATCHED, "evaluate_watched", "f", false, NULL);
     tr_buffer_print(&p->body,

@@ -81,6 +81,7 @@ static void write_sizes(const Fmu *fmu, Buffer *out)
     define(out, "INDICATORS", fmu->count_of[FMU_INDICATOR]);
     define(out, "MODES", fmu->count_of[FMU_MODE]);
     define(out, "WATCHED", code->part[PART_WATCHED].count);
+    define(out, "SIDES", code->part[PART_SIDES].count);
     define(out, "SAMPLES", code->samples.clock.count);
     define(out, "JUMPING", code_has(code, PART_JUMPS));
     define(out, "STRIKES", code->strikes);

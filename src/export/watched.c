@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What an FMU watches: what ends a run, or makes it warn. Of the margins of alarms it tells which
-// became negative, and goes on.
+// became negative, and goes on. And where formulas of the state switch, at which its steps stop.
 #include "export/code.h"
 
 #include "export/unreduced.h"
@@ -55,4 +55,17 @@ void tr_code_open_watched(Export *code, const CodeChanges *open, tr_error *err)
     if (count) tr_code_rows(code, PART_WATCHED, open, &margins, err);
     tr_exprs_free(&margins);
     free(list);
+}
+
+void tr_code_sides(Export *code, tr_error *err)
+{
+    const ChartPrograms *c = code->flow->now->programs;
+    const tr_program *sides = tr_chart_program(code->plan, c, CHART_SIDES, err);
+    CodeFunction *f = &code->part[PART_SIDES];
+    uint32_t kept = 0;
+    if (!sides) return;
+    tr_code_program(code, PART_SIDES, sides, NULL, code->flow->switch_count);
+    for (uint32_t k = 0; k < f->count; k++)
+        if (!flat_is_number(&code->flat, f->value[k])) f->value[kept++] = f->value[k];
+    f->count = kept; // entries are in order
 }
