@@ -56,6 +56,21 @@ run 0 steady truss.yaml --free P --hold y=0.9 -q -o state.yaml
 check grep -qx 'set:' state.yaml
 check grep -q '^  P: 27.179882' state.yaml
 
+# stopped ARGUMENTS...: by a signal on the way
+stopped() {
+    what="trundle $*, stopped"
+    timeout --preserve-status -s INT 2 "$trundle" "$@" >out 2>err
+    check test $? -eq 130
+    no_data
+    no_temporaries
+}
+stopped steady truss.yaml --sweep P=80:-80:0.001 -o part.json
+err_has 'interrupted after '
+check grep -q '"complete": false' part.json
+stopped linearise truss.yaml --sweep k=300:500:0.0003 -o part.csv
+err_is 'interrupted: nothing is written'
+check test ! -e part.csv
+
 # ---- linear models --------------------------------------------------------------------------
 
 run 0 linearise swing.yaml --json

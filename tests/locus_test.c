@@ -245,6 +245,59 @@ static void refuses(void **state)
     tr_system_free(system);
 }
 
+// ---- who is told ---------------------------------------------------------------------------
+
+typedef struct Watch {
+    size_t calls, most; // how often it was called, and may be
+    double least, greatest, to;
+} Watch;
+
+static bool look(void *owner, double value, double to)
+{
+    Watch *w = owner;
+    w->least = fmin(w->least, value), w->greatest = fmax(w->greatest, value);
+    w->to = to;
+    return ++w->calls <= w->most;
+}
+
+static tr_locus *watched(const tr_system *system, bool trim, size_t most, Watch *w)
+{
+    tr_error err = {0};
+    tr_steady_options o = tr_steady_defaults();
+    *w = (Watch){.most = most, .least = (double)INFINITY, .greatest = (double)-INFINITY};
+    o.trim = trim, o.progress = look, o.owner = w;
+    tr_locus *sweep = tr_locus_find(system, "speed0", 1, 10, 0.5, &o, &err);
+    assert_int_equal(err.status, TR_OK);
+    return sweep;
+}
+
+// Who is told sees all of the range, changes nothing, and stops it anywhere.
+static void stops(void **state)
+{
+    (void)state;
+    tr_error err = {0};
+    tr_system *system = system_of(model_called("bicycle"), "straight");
+    for (int trim = 0; trim < 2; trim++) {
+        Watch w, again;
+        tr_locus *plain = trim ? tr_locus_trimmed(system, "speed0", 1, 10, 0.5, NULL, &err)
+                               : tr_locus_new(system, "speed0", 1, 10, 0.5, &err);
+        tr_locus *sweep = watched(system, trim, SIZE_MAX, &w);
+        assert_non_null(plain);
+        assert_non_null(sweep);
+        assert_true(w.least == 1 && w.greatest == 10 && w.to == 10 && w.calls > 38);
+        assert_int_equal(sweep->critical_count, plain->critical_count);
+        assert_memory_equal(sweep->eigenvalues, plain->eigenvalues,
+                            2 * plain->rows * plain->count * sizeof *plain->eigenvalues);
+        for (size_t most = 0; most < w.calls; most += most < 60 ? 1 : 7) {
+            assert_null(watched(system, trim, most, &again));
+            assert_int_equal(again.calls, most + 1); // and not once more
+        }
+        tr_locus_free(plain);
+        tr_locus_free(sweep);
+    }
+    tr_system_free(system);
+}
+
 // ---- at steady motions ---------------------------------------------------------------------
 
 static size_t mode_called(const tr_locus *sweep, const char *name)
@@ -375,6 +428,7 @@ int main(void)
         cmocka_unit_test(finds_closed_forms),
         cmocka_unit_test(lets_eigenvalues_pass),
         cmocka_unit_test(refuses),
+        cmocka_unit_test(stops),
         cmocka_unit_test(trims),
         cmocka_unit_test(names_modes),
         cmocka_unit_test(tells_directions),

@@ -76,7 +76,7 @@ IS_SOUND(tr_compile_options, evaluate);
 IS_SOUND(tr_derive_options, name_gravity);
 IS_SOUND(tr_run_options, unused);
 IS_SOUND(tr_linearise_options, owner);
-IS_SOUND(tr_steady_options, unused);
+IS_SOUND(tr_steady_options, owner);
 IS_SOUND(tr_simulate_options, unused);
 IS_SOUND(tr_inverse_options, prior_weight);
 IS_SOUND(tr_lqr_options, step);

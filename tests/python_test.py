@@ -71,6 +71,13 @@ class Models(unittest.TestCase):
         self.assertIn("steer_torque", m.inputs)
         self.assertEqual(m.columns[0], "t")
         self.assertEqual(m.units["t"], "s")
+        uncertain = trundle.load(model_path("robot_satellite"))
+        r, s = uncertain.simulate(end=0.1), uncertain.open()
+        self.assertEqual(uncertain.columns, r.columns)
+        self.assertEqual(uncertain.units, r.units)
+        self.assertTrue("sd(" in r.columns[-2] or "cov(" in r.columns[-1])
+        self.assertEqual(s.columns, uncertain.columns[:len(s.columns)])
+        self.assertEqual(len(s.columns), len(plain(s.row)))
         self.assertIn("3 degrees of freedom", m.check())
         self.assertEqual(m.counts()["bodies"], 4)
         self.assertEqual(m.outputs["vdot"], (9, 1))
@@ -116,6 +123,29 @@ class Models(unittest.TestCase):
                            "parameters: {k: f(0.5)}\nbodies: {a: {mass: 1}}\n")
             m = trundle.load(os.path.join(folder, "m.yaml"))
             self.assertEqual(pickle.loads(pickle.dumps(m)).parameters["k"], 2)
+
+    def test_tables_from_elsewhere(self):
+        """Tables are sought where the model was when it was read; where that is gone it is told."""
+        here = os.getcwd()
+        with tempfile.TemporaryDirectory() as folder:
+            try:
+                os.chdir(folder)
+                os.mkdir("old")
+                with open("old/f.csv", "w", encoding="utf-8") as file:
+                    file.write("a,b\n0,1\n1,3\n")
+                with open("old/m.yaml", "w", encoding="utf-8") as file:
+                    file.write("trundle: 1\ntables: {f: {file: f.csv, x: a, value: b}}\n"
+                               "parameters: {h: 0.5, k: f(0.5)}\nbodies: {a: {mass: h}}\n")
+                m = trundle.load("old/m.yaml")
+                os.chdir("/")
+                self.assertEqual(m.variant(set={"h": 1}).parameters["k"], 2)
+                os.rename(os.path.join(folder, "old"), os.path.join(folder, "new"))
+                with self.assertRaises(trundle.FileError) as caught:
+                    m.variant(set={"h": 2}).parameters
+            finally:
+                os.chdir(here)
+            where = os.path.join(folder, "old", "m.yaml")
+            self.assertIn(f"cannot read 'f.csv': it stands beside the model, '{where}', whose folder cannot", str(caught.exception))
 
 
 class Errors(unittest.TestCase):
@@ -340,6 +370,20 @@ class Results(unittest.TestCase):
 
 
 class Runs(unittest.TestCase):
+    def test_same_bits(self):
+        """Step by step as at once, whatever end is known: jumps in t are there at the same times."""
+        m = trundle.load(model_path("rover_four_steer"), case="bumps")
+        r = m.simulate(end=0.6, every=0.1)
+        for options in {}, {"end": 6}, {"end": 123}:
+            s = m.open(**options)
+            for t, x, swing in zip(plain(r.t), plain(r["rover.x"]), plain(r["swing"])):
+                s.advance(t)
+                self.assertEqual((s["rover.x"], s["swing"]), (x, swing), options)
+        m = trundle.load(model_path("robot_satellite"))
+        s = m.open()
+        s.advance(0.5)
+        self.assertEqual(m.simulate(end=0.5, every=0.5, deviations=False)["body.x"][-1], s["body.x"])
+
     def test_steps(self):
         m = bicycle()
         s = m.open(method="rk4", step=0.001)
@@ -921,10 +965,13 @@ class Interrupts(unittest.TestCase):
             m.simulate(end=2000, method="rk4", step=1e-5, warn=False)
 
         settler = trundle.load(model_path("car_on_hills")).settler(["chassis.x"])
+        straight, circle = (trundle.load(model_path("bicycle"), case=case) for case in ("straight", "circle"))
         pendulum = trundle.parse(PENDULUM)
         seen = pendulum.simulate(end=2000, every=1)
         for call in (simulate, lambda: pendulum.fit(seen, "l", method="rk4", step=1e-5), lambda: s.advance(3000), lambda: b.advance(3000),
-                     lambda: many.advance(3000), lambda: settler.poses([0.1] * 10 ** 6)):
+                     lambda: many.advance(3000), lambda: settler.poses([0.1] * 10 ** 6),
+                     lambda: straight.locus("speed0", 0, 10, 1e-5), lambda: straight.locus("speed0", 1, 10, 1e-5, trim=True),
+                     lambda: circle.steady(sweep="roll=-0.05:-0.3:2e-6")):
             timer = threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT))
             timer.start()
             start = time.monotonic()

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Steady motions against closed forms, tables and simulation.
 #include "linear/linear.h"
+#include "motion.h"
 #include "plans.h"
 #include "runs.h"
 #include "sim/method.h"
@@ -579,6 +580,42 @@ static void truss_snaps_through(void **state)
     tr_system_free(system);
 }
 
+static bool look(void *owner, double value, double to)
+{
+    size_t *left = owner;
+    assert_true(fabs(value) <= 90 && to == -80);
+    return *left && (*left)--;
+}
+
+// Who is told may stop it anywhere: the rows so far are those of the whole family.
+static void truss_is_stopped(void **state)
+{
+    (void)state;
+    tr_family_summary summary, part;
+    tr_system *system = system_from(truss_text);
+    Sheet *whole = sweep(system, NULL, "P=80:-80:5", &summary);
+    tr_steady_options o = tr_steady_defaults();
+    o.sweep = "P=80:-80:5", o.progress = look;
+    bool has_ended = false;
+    for (size_t most = 0; !has_ended; most += 5) {
+        tr_error err = {0};
+        size_t left = most;
+        const bool as_json = most % 2;
+        o.output = in_folder(as_json ? "part.json" : "part.csv"), o.owner = &left;
+        has_ended = tr_steady_sweep(system, &o, &part, &err);
+        assert_int_equal(err.status, TR_OK);
+        assert_true(has_ended ? part.rows == summary.rows : part.rows >= 1 && left == 0);
+        if (as_json && !has_ended) assert_true(file_holds(o.output, "\"complete\": false"));
+        if (as_json) continue;
+        Sheet *rows = read_sheet(o.output);
+        assert_int_equal(rows->rows, part.rows);
+        for (size_t i = 0; i < rows->rows; i++) assert_true(at(rows, i, "y") == at(whole, i, "y"));
+        tr_sheet_free(rows);
+    }
+    tr_sheet_free(whole);
+    tr_system_free(system);
+}
+
 static const char hoop_text[] =
     "trundle: 1\n"
     "parameters: {R: 0.5, m: 0.2, W: 8, g: 9.81}\n"
@@ -738,6 +775,7 @@ int main(void)
         cmocka_unit_test(sleigh_goes_straight),
         cmocka_unit_test(warns_of_contacts_that_pull),
         cmocka_unit_test(truss_snaps_through),
+        cmocka_unit_test(truss_is_stopped),
         cmocka_unit_test(bead_leaves_the_bottom),
         cmocka_unit_test(bicycle_family_turns_back),
         cmocka_unit_test(leg_squats),

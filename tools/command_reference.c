@@ -143,7 +143,8 @@ static const struct {
      "JSON: `q` `v` `along` `lambda` `tau` `outputs` `parameters` `eigenvalues` `warnings` "
      "`stability` `residual`\n`iterations`.\n\n"
      "Of a family: `parameter` `columns` `rows` `folds` `complete`, which is false where it could "
-     "not be followed to its end.\n"},
+     "not be followed to its end,\nor was interrupted: then rows so far are written. Of `linearise "
+     "--sweep` nothing is.\n"},
     {"settle",
      "A pose is positions alone: what is held, loops and couplings that are closed, and the "
      "ground. "

@@ -969,6 +969,10 @@ typedef struct tr_steady_options {
     // formulas; then inputs, coordinates that it gives, and the state
     bool trim;
     bool unused[7]; // false: room for more
+    // Along a family or a locus: called now and then with the value of what is swept, which may go
+    // back and forth, and the last one; false stops it. May be NULL.
+    bool (*progress)(void *owner, double value, double to);
+    void *owner; // of the callback
 } tr_steady_options;
 void tr_steady_fill(tr_steady_options *options, size_t size);
 // Nothing is free, held or swept.
@@ -1003,7 +1007,8 @@ typedef struct tr_family_summary {
     double fold[TR_MOST_FOLDS]; // the values of what is swept there, the first of them
 } tr_family_summary;
 // A family of steady motions along what is swept, followed past folds, recorded row by row. What
-// was recorded stays when it cannot be followed further. `summary` may be NULL.
+// was recorded stays when it cannot be followed further, and when `progress` stopped it: then it is
+// false without an error. `summary` may be NULL.
 bool tr_steady_sweep(const tr_system *system, const tr_steady_options *options,
                      tr_family_summary *summary, tr_error *err);
 
@@ -1012,6 +1017,10 @@ bool tr_steady_sweep(const tr_system *system, const tr_steady_options *options,
 // where there is none.
 tr_locus *tr_locus_trimmed(const tr_system *system, const char *name, double from, double to,
                            double step, const tr_steady_options *options, tr_error *err);
+// The one where `trim`, `free` or holds are given, as tr_locus_new where none of them is. NULL
+// without an error when `progress` stopped it.
+tr_locus *tr_locus_find(const tr_system *system, const char *name, double from, double to,
+                        double step, const tr_steady_options *options, tr_error *err);
 
 // ---- settling ------------------------------------------------------------------------------
 

@@ -151,15 +151,15 @@ PyObject *system_locus(PyObject *object, PyObject *args)
     tr_error err = {0};
     const char *text;
     tr_locus *locus = NULL;
-    const bool is_trimmed = options != Py_None;
+    Call call = {0};
+    o.progress = call_progress, o.owner = &call;
     if (take_text(name, false, &kept, &text) && take_options(options, steady_fields, &o, &kept)) {
-        Py_BEGIN_ALLOW_THREADS
-        locus = is_trimmed ? tr_locus_trimmed(self->system, text, from, to, step, &o, &err)
-                           : tr_locus_new(self->system, text, from, to, step, &err);
-        Py_END_ALLOW_THREADS
+        call_begin(&call, true);
+        locus = tr_locus_find(self->system, text, from, to, step, &o, &err);
+        call_end(&call);
     }
     kept_free(&kept);
-    PyObject *out = locus ? locus_out(locus) : NULL;
+    PyObject *out = locus && !PyErr_Occurred() ? locus_out(locus) : NULL;
     tr_locus_free(locus);
     return out ? out : raise_error(&err, self->file);
 }
@@ -207,10 +207,12 @@ PyObject *system_steady_sweep(PyObject *object, PyObject *options)
     Kept kept = {0};
     tr_error err = {0};
     tr_family_summary summary = {0};
+    Call call = {0};
+    o.progress = call_progress, o.owner = &call;
     if (take_options(options, steady_fields, &o, &kept)) {
-        Py_BEGIN_ALLOW_THREADS
+        call_begin(&call, true);
         tr_steady_sweep(self->system, &o, &summary, &err);
-        Py_END_ALLOW_THREADS
+        call_end(&call);
     }
     kept_free(&kept);
     if (PyErr_Occurred() || err.status) return raise_error(&err, self->file);

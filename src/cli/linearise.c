@@ -125,10 +125,9 @@ static int sweep(const Options *options)
     tr_system *system = cli_system(&own, &status);
     if (!system) return status;
     const tr_steady_options how = cli_steady_options(options);
+    cli_let_signals_stop();
     tr_locus *found =
-        options->trim
-            ? tr_locus_trimmed(system, range.name, range.from, range.to, range.step, &how, &err)
-            : tr_locus_new(system, range.name, range.from, range.to, range.step, &err);
+        tr_locus_find(system, range.name, range.from, range.to, range.step, &how, &err);
     if (found) {
         status = write_sweep(options, found);
         if (!status && !options->quiet) {
@@ -136,8 +135,12 @@ static int sweep(const Options *options)
             list_modes(found);
             list_critical(found, options->verbose ? 15 : 5);
         }
-    } else
+    } else if (err.status)
         status = cli_complain(options->model, &err);
+    else {
+        cli_say("interrupted: nothing is written\n");
+        status = EXIT_INTERRUPTED;
+    }
     tr_locus_free(found);
     tr_system_free(system);
     return status;

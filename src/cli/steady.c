@@ -4,12 +4,19 @@
 #include <stdio.h>
 #include <string.h>
 
+static bool is_wanted(void *owner, double value, double to)
+{
+    (void)owner, (void)value, (void)to;
+    return !cli_is_stopped();
+}
+
 tr_steady_options cli_steady_options(const Options *options)
 {
     tr_steady_options how = tr_steady_defaults();
     how.free = options->free;
     how.holds = options->holds.word, how.hold_count = options->holds.count;
     how.trim = options->trim;
+    how.progress = is_wanted;
     return how;
 }
 
@@ -69,9 +76,11 @@ static int sweep(const Options *options, tr_system *system, const tr_steady_opti
 {
     tr_error err = {0};
     tr_family_summary summary = {0};
-    tr_steady_sweep(system, how, &summary, &err);
+    cli_let_signals_stop();
+    const bool is_whole = tr_steady_sweep(system, how, &summary, &err);
     if (summary.rows && !options->quiet) {
-        cli_say("%zu rows, up to %g", summary.rows, summary.reached);
+        cli_say("%s%zu rows, up to %g", is_whole || err.status ? "" : "interrupted after ",
+                summary.rows, summary.reached);
         for (size_t i = 0; i < summary.folds && i < TR_MOST_FOLDS; i++)
             cli_say("%s%.*g",
                     i                   ? ", "
@@ -81,7 +90,8 @@ static int sweep(const Options *options, tr_system *system, const tr_steady_opti
         cli_say("\n");
         if (!err.status) cli_written(options, options->output);
     }
-    return err.status ? cli_complain(options->model, &err) : 0;
+    if (err.status) return cli_complain(options->model, &err);
+    return is_whole ? 0 : EXIT_INTERRUPTED;
 }
 
 int cli_steady(const Verb *verb, const Options *options)

@@ -66,12 +66,15 @@ bool tr_linear_has_names(const Linear *linear);
 // displacements change is little, but more than rounding.
 Linear *tr_linear_reduced(const Linear *linear, uint32_t least, tr_error *err);
 
-// Who says where a sweep stands: fills in `count` inputs, in which the swept one has this value.
+// Who says where a sweep stands: fills in `count` inputs, in which the swept one has this value;
+// NULL: at the initial states. And who is told of it, as of tr_steady_options.
 typedef struct Placer {
     bool (*place)(void *owner, double value, double *inputs, uint32_t count, tr_error *err);
     void *owner;
+    bool (*progress)(void *owner, double value, double to);
+    void *watcher;
 } Placer;
-// As tr_locus_new; NULL: at the initial states.
+// As tr_locus_find
 tr_locus *tr_locus_placed(const tr_system *system, const char *name, double from, double to,
                           double step, const Placer *placer, tr_error *err);
 

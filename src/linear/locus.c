@@ -26,11 +26,13 @@ typedef struct Sampler {
     Lineariser *lineariser;
     uint32_t input;
     const char *name;
-    const Placer *placer; // NULL: at the initial states
-    uint32_t inputs;      // that it fills in
-    uint32_t count;       // eigenvalues that are not always zero
-    uint32_t size;        // of the matrices they are of
-    uint32_t *pattern;    // of the zeros that are left out there
+    const Placer *placer;
+    double to;         // where it ends
+    uint32_t inputs;   // that it fills in
+    uint32_t count;    // eigenvalues that are not always zero
+    uint32_t size;     // of the matrices they are of
+    uint32_t *pattern; // of the zeros that are left out there
+    bool is_stopped;   // by who is told; `err` has failed then, too, which ends all that goes on
     tr_error *err;
 } Sampler;
 
@@ -55,6 +57,16 @@ static void say_where(const Sampler *s, double value, const tr_error *own)
     tr_fail_again(s->err, own, "at %.60s = %.6g: %.400s", s->name, value, own->text);
 }
 
+static bool goes_on(Sampler *s, double value)
+{
+    const Placer *p = s->placer;
+    if (has_failed(s->err)) return false;
+    if (!p->progress || p->progress(p->watcher, value, s->to)) return true;
+    s->is_stopped = true;
+    tr_fail(s->err, TR_FAILED, (Place){0}, "stopped at %.60s = %.6g", s->name, value);
+    return false;
+}
+
 static bool split(const Linear *linear, const Sampler *s, const uint32_t *pattern, Sample *out,
                   tr_error *err)
 {
@@ -72,7 +84,7 @@ static void stand_at(const Sampler *s, double value, tr_error *err)
     double *inputs = tr_lineariser_inputs(s->lineariser);
     inputs[s->input] = value;
     if (!tr_plan_within(s->lineariser->plan, inputs, err)) return;
-    if (!s->placer)
+    if (!s->placer->place)
         tr_lineariser_assemble(s->lineariser, err);
     else if (s->placer->place(s->placer->owner, value, inputs, s->inputs, err))
         tr_lineariser_stand(s->lineariser);
@@ -82,7 +94,7 @@ static bool take_sample(Sampler *s, double value, const uint32_t *pattern, Sampl
 {
     tr_error own = {0};
     *out = (Sample){0};
-    if (has_failed(s->err)) return false;
+    if (!goes_on(s, value)) return false;
     stand_at(s, value, &own);
     Linear *all = tr_lineariser_take(s->lineariser, &own);
     Linear *linear = tr_linear_reduced(all, s->size, &own);
@@ -287,7 +299,8 @@ static bool follow_all(Sampler *s, tr_locus *locus)
         tr_fail_memory(s->err);
     for (size_t i = 1; good && i < locus->rows; i++) {
         double *row = locus->eigenvalues + 2 * i * n;
-        good = advance(s, locus, &f, row, locus->values[i], HALVINGS);
+        good =
+            goes_on(s, locus->values[i]) && advance(s, locus, &f, row, locus->values[i], HALVINGS);
         memcpy(row, f.values, 2 * (size_t)n * sizeof *row);
     }
     free(room);
@@ -475,10 +488,11 @@ tr_locus *tr_locus_placed(const tr_system *system, const char *name, double from
     s.lineariser = good ? tr_lineariser_new(system, &own) : NULL;
     if (s.lineariser) {
         locus->name = system->inputs[s.input].name;
+        s.to = locus->values[locus->rows - 1];
         good = run_locus(&s, locus);
     }
     tr_lineariser_free(s.lineariser);
-    if (own.status) tr_fail_again(err, &own, "%s", own.text);
+    if (own.status && !s.is_stopped) tr_fail_again(err, &own, "%s", own.text);
     if (good && !own.status) return locus;
     tr_locus_free(locus);
     return NULL;
@@ -487,7 +501,7 @@ tr_locus *tr_locus_placed(const tr_system *system, const char *name, double from
 tr_locus *tr_locus_new(const tr_system *system, const char *name, double from, double to,
                        double step, tr_error *err)
 {
-    return tr_locus_placed(system, name, from, to, step, NULL, err);
+    return tr_locus_placed(system, name, from, to, step, &(Placer){0}, err);
 }
 
 void tr_locus_free(tr_locus *locus)

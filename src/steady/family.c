@@ -38,7 +38,9 @@ typedef struct Family {
     const char **labels;
     uint32_t columns;
     Record *record;
-    Sheaf sheaf; // in place of the record
+    Sheaf sheaf;                   // in place of the record
+    const tr_steady_options *told; // has who is told
+    bool is_stopped;               // by that
     tr_family_summary *summary;
 } Family;
 
@@ -115,7 +117,7 @@ static void write_sheaf(Family *f, tr_error *err)
     tr_json_matrix(&j, "rows", f->sheaf.rows, summary->rows, f->columns);
     tr_json_numbers(&j, "folds", summary->fold,
                     summary->folds < TR_MOST_FOLDS ? summary->folds : TR_MOST_FOLDS);
-    tr_json_flag(&j, "complete", !has_failed(err));
+    tr_json_flag(&j, "complete", !has_failed(err) && !f->is_stopped);
     tr_json_close(&j, '}');
     tr_buffer_add(&j.text, "\n", 1);
     if (j.text.failed) tr_fail_memory(&own);
@@ -233,6 +235,14 @@ static bool find_fold(Family *f, double length, double *at)
     return reach(f, *at, &f->fold, &out, &(bool){false});
 }
 
+// Before each row and each step
+static bool is_wanted(Family *f, double value)
+{
+    const tr_steady_options *o = f->told;
+    if (!f->is_stopped && o->progress) f->is_stopped = !o->progress(o->owner, value, f->to);
+    return !f->is_stopped;
+}
+
 // The row for a value of what is swept, which is s0 at length a and s1 at length b from `here`
 static bool write_value(Family *f, double value, double a, double s0, double b, double s1,
                         tr_error *err)
@@ -269,7 +279,7 @@ static bool write_between(Family *f, double a, double s0, double b, double s1, t
         const double value = f->from + (double)k * f->step;
         if (k < 0 || (double)k > most) continue;
         if ((value - s0) * way <= little || (value - s1) * way > little) continue;
-        if (!write_value(f, value, a, s0, b, s1, err)) return false;
+        if (!is_wanted(f, value) || !write_value(f, value, a, s0, b, s1, err)) return false;
     }
     return !has_failed(err);
 }
@@ -322,8 +332,8 @@ static bool is_inside(const Family *f, double s)
 // On to the next point; false, with words, when there is none.
 static bool go_on(Family *f, double *length, tr_error *err)
 {
-    Outcome out;
-    for (;;) {
+    Outcome out = {0};
+    while (is_wanted(f, swept_of(f, &f->here))) {
         bool has_tangent = false;
         const double along = fabs(slope_of(f, &f->here));
         *length = fmin(*length, fmin(LONGEST, 2 * fabs(f->step) / fmax(along, 1e-9)));
@@ -331,12 +341,13 @@ static bool go_on(Family *f, double *length, tr_error *err)
             dot(f, f->next.tangent, f->here.tangent) > 0.8 && write_stretch(f, *length, err))
             break;
         *length /= 2;
-        if (!has_failed(err) && *length < SHORTEST)
+        if (!has_failed(err) && !f->is_stopped && *length < SHORTEST)
             tr_fail(err, TR_FAILED, (Place){0},
                     "the family of steady motions could be followed to %.60s = %.6g and not beyond",
                     f->p->swept, swept_of(f, &f->here));
         if (has_failed(err)) return false;
     }
+    if (f->is_stopped) return false;
     const Point last = f->here;
     f->here = f->next, f->next = last;
     if (out.iterations <= 3) *length *= 1.5;
@@ -387,7 +398,7 @@ bool tr_steady_sweep(const System *system, const tr_steady_options *options,
     if (!o.sweep) return tr_fail(err, TR_USAGE, (Place){0}, "nothing is swept"), false;
     if (o.form && strcmp(o.form, "json") != 0)
         return tr_fail(err, TR_USAGE, (Place){0}, "a family has no form '%.60s'", o.form), false;
-    Family f = {.summary = summary};
+    Family f = {.summary = summary, .told = &o};
     if (read_range(&f, o.sweep, err)) f.p = tr_steady_open(system, &o, err);
     if (f.p && !make_room(&f)) tr_fail_memory(err);
     if (f.p && !has_failed(err)) {
@@ -400,5 +411,5 @@ bool tr_steady_sweep(const System *system, const tr_steady_options *options,
     free(f.row);
     free(f.labels);
     free(f.modes);
-    return !has_failed(err);
+    return !has_failed(err) && !f.is_stopped;
 }

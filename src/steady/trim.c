@@ -170,15 +170,10 @@ static bool place(void *owner, double value, double *inputs, uint32_t count, tr_
     return true;
 }
 
-tr_locus *tr_locus_trimmed(const tr_system *system, const char *name, double from, double to,
-                           double step, const tr_steady_options *options, tr_error *err)
+static tr_locus *find_trimmed(const tr_system *system, const char *name, double from, double to,
+                              double step, tr_steady_options o, tr_error *err)
 {
-    tr_error local = {0};
-    if (!err) err = &local;
-    tr_steady_options o = tr_steady_defaults();
-    if (!system || !name || !tr_take_options(&o, sizeof o, options, "tr_steady_defaults", err) ||
-        !tr_system_setting(system, text_of(name), "swept", err))
-        return NULL;
+    if (!tr_system_setting(system, text_of(name), "swept", err)) return NULL;
     Buffer swept = {0};
     tr_buffer_print(&swept, "%s=0:1:1", name);
     o.sweep = swept.at, o.trim = true;
@@ -188,8 +183,9 @@ tr_locus *tr_locus_trimmed(const tr_system *system, const char *name, double fro
         t.u = calloc(t.p->unknowns + 1u, sizeof *t.u);
         t.inputs = calloc(t.p->system->input_count + 1u, sizeof *t.inputs);
     }
+    const Placer placer = {place, &t, o.progress, o.owner};
     if (t.u && t.inputs)
-        sweep = tr_locus_placed(system, name, from, to, step, &(Placer){place, &t}, err);
+        sweep = tr_locus_placed(system, name, from, to, step, &placer, err);
     else
         tr_fail_memory(err); // unless there are words already
     tr_buffer_free(&swept);
@@ -198,4 +194,30 @@ tr_locus *tr_locus_trimmed(const tr_system *system, const char *name, double fro
     free(t.u);
     free(t.inputs);
     return sweep;
+}
+
+static tr_locus *find(const tr_system *system, const char *name, double from, double to,
+                      double step, const tr_steady_options *options, bool trim, tr_error *err)
+{
+    tr_error local = {0};
+    if (!err) err = &local;
+    tr_steady_options o = tr_steady_defaults();
+    if (!system || !name || !tr_take_options(&o, sizeof o, options, "tr_steady_defaults", err))
+        return NULL;
+    if (trim || o.trim || o.free || o.hold_count)
+        return find_trimmed(system, name, from, to, step, o, err);
+    const Placer placer = {.progress = o.progress, .watcher = o.owner};
+    return tr_locus_placed(system, name, from, to, step, &placer, err);
+}
+
+tr_locus *tr_locus_trimmed(const tr_system *system, const char *name, double from, double to,
+                           double step, const tr_steady_options *options, tr_error *err)
+{
+    return find(system, name, from, to, step, options, true, err);
+}
+
+tr_locus *tr_locus_find(const tr_system *system, const char *name, double from, double to,
+                        double step, const tr_steady_options *options, tr_error *err)
+{
+    return find(system, name, from, to, step, options, false, err);
 }
