@@ -41,8 +41,14 @@ classdef trundle < handle
       p = trundle_mex('inputs', m.id, 'input');
     end
     function [names, units] = columns(m)
-      % What a run records.
-      [names, units] = trundle_mex('columns', m.id);
+      % What simulate records: behind what open and batch have also sd(...) and cov(...).
+      [names, units, more] = trundle_mex('columns', m.id);
+      more = strsplit(more, char(10));
+      for k = 1:numel(more) - 1 % each has the end of a line behind it
+        of = strcmp(names, more{k}(4:end - 1)); % sd(NAME) is in the unit of NAME
+        units = [units; [units(of); repmat({''}, ~any(of), 1)]];
+        names = [names; more(k)];
+      end
     end
     function [r, certificate] = simulate(m, varargin)
       % Columns of a run, called as in .mat files (lambda.rear.normal is lambda_rear_normal), and how
@@ -57,7 +63,7 @@ classdef trundle < handle
     function run = open(m, varargin)
       % A run that is stepped. Options: method, step, rtol, atol, dense, no_project.
       args = trundle.plain(varargin);
-      run = trundle_run(trundle_mex('open', m.id, args{:}), m.columns());
+      run = trundle_run(trundle_mex('open', m.id, args{:}), trundle_mex('columns', m.id));
     end
     function b = batch(m, n, varargin)
       % n runs side by side, by rk4 or lie. Options: method, step, no_project, and set: a struct, or
@@ -73,7 +79,7 @@ classdef trundle < handle
           args(k:k + 1) = [];
         end
       end
-      b = trundle_batch(trundle_mex('batch', m.id, n, args{:}), m.columns(), n);
+      b = trundle_batch(trundle_mex('batch', m.id, n, args{:}), trundle_mex('columns', m.id), n);
       for k = 1:2:numel(set)
         b.set(set{k}, set{k + 1});
       end

@@ -315,18 +315,20 @@ static void inputs(Call *c)
     c->out[0] = out;
 }
 
-// [names, units] of what a run records
+// [names, units, deviations] of what a run records, and the names of what simulations do besides
 static void columns(Call *c)
 {
     const tr_plan *plan = plan_of(c);
     if (!plan) return;
     const size_t count = tr_plan_column_count(plan);
     mxArray *names = mxCreateCellMatrix(count, 1), *units = mxCreateCellMatrix(count, 1);
+    char *deviations = tr_plan_deviations(plan, &c->err);
     for (size_t i = 0; i < count; i++) {
         mxSetCell(names, i, mxCreateString(tr_plan_column_name(plan, i)));
         mxSetCell(units, i, mxCreateString(tr_plan_column_unit(plan, i)));
     }
     c->out[0] = names, c->out[1] = units;
+    c->out[2] = text_out(deviations);
 }
 
 // text(KIND, ...): what `trundle check`, `derive` or `eval` says
@@ -620,7 +622,7 @@ static const struct Verb {
     {"load", NOTHING, load, 1},
     {"free", ANY, free_verb, 0},
     {"inputs", MODEL, inputs, 1},
-    {"columns", MODEL, columns, 2},
+    {"columns", MODEL, columns, 3},
     {"text", MODEL, text, 1},
     {"equations", MODEL, equations, 1},
     {"export", MODEL, export_verb, 0},
@@ -696,7 +698,7 @@ TRUNDLE_SEEN void mexFunction(int out_count, mxArray *out[], int in_count, const
     if (c.in_count == 0 && (verb->act == load || verb->act == export_verb || verb->act == text ||
                             verb->act == batch_new || verb->act == program_new))
         give_up("%s: something is missing", verb->name);
-    mxArray *results[2] = {NULL, NULL};
+    mxArray *results[3] = {NULL, NULL, NULL};
     c.out = results, c.out_count = out_count;
     verb->act(&c);
     if (c.err.status) raise_error(&c);

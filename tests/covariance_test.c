@@ -302,6 +302,15 @@ static void test_second_order(void **state)
     o.end = 1;
     Sheet *run = simulated(system, o, NULL);
     assert_close(last(run, "sd(body.x)"), 0.5, 1e-9);
+    tr_plan *plan = tr_plan_new(system, &err);
+    char *names = tr_plan_deviations(plan, &err), *name = names;
+    assert_non_null(strstr(names, "\ncov(body.x:body.y)\n"));
+    for (char *end; (end = strchr(name, '\n')); name = end + 1) {
+        *end = 0;
+        assert_non_null(tr_sheet_column(run, name));
+    }
+    tr_text_free(names);
+    tr_plan_free(plan);
     tr_sheet_free(run);
     o.no_deviations = true;
     run = simulated(system, o, NULL);

@@ -160,6 +160,11 @@ p = m.parameters(); k = find(strcmp({p.name}, 'w'));
 must(p(k).value == 1.02 && strcmp(p(k).unit, 'm') && p(k).min == 0.5 && p(k).max == 2, 'parameters');
 must(any(strcmp({m.inputs().name}, 'torque.steer')), 'inputs');
 [names, units] = m.columns(); must(strcmp(names{1}, 't') && strcmp(units{1}, 's'), 'columns');
+sat = trundle(fullfile(root, 'models', 'robot_satellite.yaml')); [names, units] = sat.columns(); flown = sat.simulate('end', 0.1);
+must(isequal(size(names), size(units)) && numel(names) == numel(fieldnames(flown)), 'columns of deviations');
+k = find(strcmp(names, 'sd(body.x)')); must(numel(k) == 1 && strcmp(units{k}, 'm'), 'the unit of a deviation');
+sat = sat.open(); must(numel(sat.row()) == numel(sat.columns) && numel(names) > numel(sat.columns), 'columns of a run');
+clear sat
 % Functions: those of a linear model, by differences
 q = trundle(fullfile(root, 'models', 'cart_pole.yaml'), 'set', struct('tilt', 0));
 e = q.eval('M vdot', {'angle', 0.2}); must(isequal(size(e.M), [2 2]) && isequal(size(e.vdot), [2 1]), 'sizes');

@@ -106,6 +106,11 @@ static void test_columns(void **state)
     assert_null(tr_plan_column_name(s.plan, s.columns));
     assert_null(tr_plan_column_unit(s.plan, s.columns));
     assert_int_equal(tr_plan_column_count(NULL), 0);
+    tr_error err = {0};
+    char *none = tr_plan_deviations(s.plan, &err);
+    assert_string_equal(none, "");
+    assert_null(tr_plan_deviations(NULL, &err));
+    tr_text_free(none);
     let_go(&s);
 }
 

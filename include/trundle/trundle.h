@@ -491,6 +491,9 @@ bool tr_run_failed(const tr_run *run, tr_error *err);
 size_t tr_plan_column_count(const tr_plan *plan);
 const char *tr_plan_column_name(const tr_plan *plan, size_t index); // NULL beyond the last
 const char *tr_plan_column_unit(const tr_plan *plan, size_t index); // "" when it is not known
+// What tr_simulate records behind these where something is uncertain, sd(NAME) and cov(A:B), one to
+// a line; else "". Those of one thing are in its unit.
+char *tr_plan_deviations(const tr_plan *plan, tr_error *err);
 
 // A snapshot of a run in memory of the caller's: all that later numbers depend on. Gives the bytes
 // that it takes, which stay the same for a run; where `memory` is NULL, nothing else. Adaptive

@@ -150,6 +150,20 @@ static PyObject *system_columns(PyObject *object, PyObject *nothing)
     return list;
 }
 
+// Of what simulations record besides
+static PyObject *system_deviations(PyObject *object, PyObject *nothing)
+{
+    (void)nothing;
+    SystemObject *self = (SystemObject *)object;
+    tr_error err = {0};
+    char *text = tr_plan_deviations(self->plan, &err);
+    if (!text) return raise_error(&err, self->file);
+    PyObject *words = text_out(text);
+    PyObject *list = words ? PyUnicode_Splitlines(words, 0) : NULL;
+    Py_XDECREF(words);
+    return list;
+}
+
 static PyObject *system_files(PyObject *self, PyObject *nothing)
 {
     (void)nothing;
@@ -280,6 +294,8 @@ static PyMethodDef methods[] = {
     {"outputs", system_outputs, METH_NOARGS,
      "outputs() -> list of (name, rows, columns, quantity, unit)"},
     {"columns", system_columns, METH_NOARGS, "columns() -> list of (name, unit)"},
+    {"deviations", system_deviations, METH_NOARGS,
+     "deviations() -> list of names that simulations record besides"},
     {"files", system_files, METH_NOARGS, "files() -> list of paths"},
     {"initial", system_initial, METH_NOARGS, "initial() -> Numbers, one for each input"},
     {"check", system_check, METH_VARARGS, "check(json=False) -> str"},

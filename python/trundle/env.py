@@ -102,8 +102,8 @@ class Task:
         if until is not None:
             formulas[ENDED] = f"if({until}, 1, 0)"
         for name in self.names:
-            self.seen.append(name if name in model.columns else f"{SEEN}{len(formulas)}")
-            if name not in model.columns:
+            self.seen.append(name if name in model._stepped else f"{SEEN}{len(formulas)}")
+            if name not in model._stepped:
                 formulas[self.seen[-1]] = name
         self.model = model.variant(outputs={**model._how["outputs"], **formulas})
         self.ends = until is not None
@@ -202,7 +202,7 @@ class Env(Base):
         self.run = self.model.open(**self.task.run_options)
         self.action_space = box(self.task.low, self.task.high)
         self.observation_space = box(*np.outer([-np.inf, np.inf], np.ones(len(self.task.seen))))
-        self._at = [self.model.columns.index(name) for name in self.task.columns]
+        self._at = [self.run.columns.index(name) for name in self.task.columns]
         self._np_random = self._np_random_seed = None  # Gymnasium's own checks look at them by these names
         self._now, self._over, self._has_options = None, True, False
 

@@ -165,12 +165,19 @@ class LoadedModel:
 
     @property
     def columns(self):
-        """Names of what a run records."""
-        return tuple(name for name, _ in self.system.columns())
+        """Names of what simulate() records; without sd(...) and cov(...) they are those of open() and batch(), too."""
+        return tuple(self.units)
 
     @property
     def units(self):
-        """Units of what a run records, by column; '' where one is not known."""
+        """Units of what simulate() records, by column; '' where one is not known."""
+        units = self._stepped
+        # sd(NAME) is in the unit of NAME
+        return {**units, **{name: units.get(name[3:-1], "") for name in self.system.deviations()}}
+
+    @property
+    def _stepped(self):
+        """Units of what is there step by step, by column."""
         return dict(self.system.columns())
 
     @property

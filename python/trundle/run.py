@@ -32,11 +32,11 @@ class Run(_trundle.Run):
         self.u = Inputs(self, model.inputs)
         return self
 
-    columns = property(lambda self: self.model.columns, doc="Names of what can be asked for.")
+    columns = property(lambda self: tuple(self.model._stepped), doc="Names of what can be asked for.")
     row = property(lambda self: array(self._row()), doc="All columns now, as an array.")
 
     def _missing(self, name):
-        return missing(name, self.model.columns, "column")
+        return missing(name, self.model._stepped, "column")
 
     def __copy__(self):
         return _reopen(self.model, self.options, self.save(), {})
@@ -93,7 +93,7 @@ class Batch(_trundle.Batch):
             self.reset()
         return self
 
-    columns = property(lambda self: self.model.columns, doc="Names of what can be asked for.")
+    columns = property(lambda self: tuple(self.model._stepped), doc="Names of what can be asked for.")
     t = property(lambda self: array(self._t), doc="The times that runs have come to [s].")
     failures = property(lambda self: self._failures(), doc="Why runs cannot go on, by run.")
 
@@ -106,7 +106,7 @@ class Batch(_trundle.Batch):
 
     def get(self, name):
         """An input, where it is recorded."""
-        if name not in self.model.columns:
+        if name not in self.model._stepped:
             raise MissingName(f"the input {name!r} is not recorded, and of a batch nothing else can be read: "
                            f"load(..., outputs={{'its_value': {name!r}}}) records it")
         return self[name]
@@ -125,12 +125,12 @@ class Batch(_trundle.Batch):
 
     def read(self, columns=None, out=None):
         """Columns of all runs: an array of runs by columns, or written into yours (float64)."""
-        names = self.model.columns if columns is None else columns
+        names = self.model._stepped if columns is None else columns
         names = [names] if isinstance(names, str) else list(names)
         try:
             numbers = self._read(names, out)
         except KeyError:
-            there = self.model.columns
+            there = self.model._stepped
             raise missing(next(name for name in names if name not in there), there, "column") from None
         return numbers if out is not None else array(numbers)
 

@@ -68,7 +68,7 @@ def sweep(model, vary, table, keep, hold, shard, progress, output, **options):
         options["keep"] = ", ".join(equations(keep))
     if output is not None:
         options["output"] = os.fspath(output)
-    columns = model.units if options.get("do", "simulate") == "simulate" else None
+    columns = model._stepped if options.get("do", "simulate") == "simulate" else None
     rows = (None, None) if columns is None else (tuple(columns), tuple(columns.values()))
     with tempfile.TemporaryDirectory() as folder, told_without(folder):
         if table is not None:

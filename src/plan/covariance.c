@@ -114,6 +114,34 @@ static bool name_columns(Covariance *c, const Spread *list, uint32_t count)
     return good;
 }
 
+static void free_columns(Covariance *c)
+{
+    for (uint32_t i = 0; c->labels && i < c->column_count; i++) free(c->labels[i]);
+    free(c->labels);
+    free(c->columns);
+}
+
+char *tr_plan_deviations(const Plan *plan, tr_error *err)
+{
+    tr_error own = {0};
+    if (!err) err = &own;
+    if (!plan || has_failed(err)) return NULL;
+    const bool any = tr_system_is_uncertain(plan->system);
+    uint32_t count = 0;
+    Covariance c = {0};
+    Buffer text = {0};
+    Spread *list = any ? new_spreads(plan->system, &count) : NULL;
+    const bool good = !any || (list && name_columns(&c, list, count));
+    tr_buffer_print(&text, "%s", "");
+    for (uint32_t i = 0; good && i < c.column_count; i++)
+        tr_buffer_print(&text, "%s\n", c.labels[i]);
+    free_columns(&c);
+    free(list);
+    if (good && !text.failed) return text.at;
+    tr_buffer_free(&text);
+    return tr_fail_memory(err), NULL;
+}
+
 // ---- programs of a chart -------------------------------------------------------------------
 
 static bool take_state(const System *s, const ChartPrograms *c, Expr *y)
@@ -351,9 +379,7 @@ bool tr_covariance_attach(Flow *flow, tr_error *err)
 void tr_covariance_free(Covariance *c)
 {
     if (!c) return;
-    for (uint32_t i = 0; c->labels && i < c->column_count; i++) free(c->labels[i]);
-    free(c->labels);
-    free(c->columns);
+    free_columns(c);
     free(c->K);
     free(c->noise);
     free(c->slopes);
