@@ -72,6 +72,36 @@ static void test_windows(void **state)
     tr_system_free(system);
 }
 
+// Where rounding beside a change leads to and fro, too: the first of these is t^3 but for rounding.
+static const char rounding[] =
+    "trundle: 1\n"
+    "bodies: {b: {joint: {type: prismatic, axis: \"1, 0, 0\", coordinate: x}, mass: 1}}\n"
+    "roles: {x: {torque: 'if(t/2 - sin(pi*t)/(2*pi) > 0, 1, 0) + if(sin(7*t) > 0.3, x, 0)"
+    " + if((t - 1.1)^3 - 3.3*(t - 1.1)^2 + 3.63*(t - 1.1) > 1.331, x, 0)'}}\n";
+
+// Whatever end a run is known to have, to the bit
+static void test_ends(void **state)
+{
+    (void)state;
+    static const double ends[] = {5, 6, 7, 9.9, 10.1, 12, 123};
+    tr_system *system = system_from(rounding);
+    Flow *flow = flow_of(system);
+    Events endless = begun(flow, (double)INFINITY);
+    look_on(&endless, flow, 5);
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        Events events = begun(flow, ends[i]);
+        look_on(&events, flow, 5);
+        assert_true(events.count > 8 && events.at[0] < 1e-7);
+        for (uint32_t k = 0; k < events.count && events.at[k] < 5; k++)
+            if (k >= endless.count || events.at[k] != endless.at[k])
+                fail_msg("with an end at %g something is at %.17g", ends[i], events.at[k]);
+        tr_events_free(&events);
+    }
+    tr_events_free(&endless);
+    close_flow(flow);
+    tr_system_free(system);
+}
+
 // A run without an end keeps what lies ahead only.
 static void test_drop(void **state)
 {
@@ -115,6 +145,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_windows),
+        cmocka_unit_test(test_ends),
         cmocka_unit_test(test_drop),
         cmocka_unit_test(test_no_events),
     };

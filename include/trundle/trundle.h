@@ -435,7 +435,9 @@ typedef struct tr_run_options {
     double rtol, atol;  // of adaptive methods: tolerances of the whole run, about
     bool dense;         // erk: interpolate where it is asked for instead of stopping there
     bool no_project;    // leave positions as they are: constraints then hold for velocities alone
-    double end;         // that it is known to have [s], for progress; 0: none
+    // That it is known to have [s], or 0: for progress, and switches that cross again and again
+    // rest for a part of it
+    double end;
     // As of tr_simulate_options; may be NULL.
     bool (*progress)(void *owner, double t, double end);
     void (*say)(void *owner, const char *words);
@@ -479,7 +481,10 @@ bool tr_run_reset(tr_run *run, tr_error *err);
 // Goes on to a time. Fixed steps end at t0 + k step, t0 where the rates jumped last, however calls
 // divide the time; a time between takes a shorter step, and the next ones count from there.
 // TR_USAGE for a time before now; TR_FAILED with the reason when it cannot go on, and from then on.
-// False without an error when a callback stopped it: it may go on.
+// False without an error when a callback stopped it: it may go on. At the times of rows of
+// tr_simulate its bits are those rows', where that stops there, too (not by bdf, nor with `dense`),
+// with no deviations that choose its steps, the same fixed steps and, beside switches that rest,
+// the same end.
 bool tr_run_advance(tr_run *run, double until, tr_error *err);
 double tr_run_time(const tr_run *run); // [s]
 // What tr_simulate records, now: as many numbers as the plan has columns, which belong to the run

@@ -61,12 +61,26 @@ static bool add_event(Events *events, double t, tr_error *err)
     return true;
 }
 
-// The first double at which switch k is no longer what it was at `low`.
+// The number of fewest bits between two times, or the later one where there is none. What is
+// halved there comes to the same parts and times wherever it begins and ends, also where rounding
+// beside a change leads to and fro.
+static double roundest(double low, double high)
+{
+    double grid = ldexp(1, ilogb(high - low)); // coarser ones have no other multiples in between
+    for (int i = 0; i < 2; i++, grid /= 2) {
+        const double first = floor(low / grid) + 1, last = ceil(high / grid) - 1;
+        const double found = grid * (first < last && fmod(first, 2) != 0 ? last : first);
+        if (first <= last && found > low && found < high) return found;
+    }
+    return high;
+}
+
+// The first double at which switch k is no longer what it was at `low`, as far as it changes once
 static double bisect(Scan *w, uint32_t k, double low, double high, double before)
 {
     for (;;) {
-        const double middle = low + (high - low) / 2;
-        if (middle <= low || middle >= high) return high;
+        const double middle = roundest(low, high);
+        if (middle >= high) return high;
         look(w, middle, w->then);
         if (w->then[k] == before)
             low = middle;
@@ -156,7 +170,7 @@ static bool scan_interval(Scan *w, double low, double end, Events *events, tr_er
     int depth = 0;
     ends[depth++] = end;
     while (depth) {
-        const double high = ends[depth - 1], middle = low + (high - low) / 2;
+        const double high = ends[depth - 1], middle = roundest(low, high);
         bool changes;
         if (are_settled(w, low, high, &changes) || depth == MOST_DEPTH) {
             const uint32_t before = events->count;
