@@ -70,6 +70,10 @@ static void names_lead_inside(void **state)
     const Beside fd = {.model = "/dev/fd/0"}, shared = {.model = "/dev/shm/model.yaml"};
     assert_non_null(strstr(read_beside(&fd, "0"), "came through a pipe"));
     assert_null(strstr(read_beside(&shared, "nothing"), "pipe")); // it may stand anywhere else
+    const Beside moved = {.model = "/moved/model.yaml"};
+    assert_string_equal(read_beside(&moved, "table"),
+                        "cannot read 'table': it stands beside the model, '/moved/model.yaml', "
+                        "whose folder cannot be opened: No such file or directory");
     assert_string_equal(read_beside(&where, ""), "'' is no name of a file");
     assert_string_equal(read_beside(&where, "fifo"), "cannot read 'fifo': it is no regular file");
     assert_string_equal(read_beside(&where, "inner"), "cannot read 'inner': it is no regular file");

@@ -40,17 +40,19 @@ static const char *part_inside(const char *path, const char *folder)
     return strncmp(path, folder, length) == 0 && path[length] == '/' ? path + length + 1 : NULL;
 }
 
-// The model's folder, without links; false when it has none, for it came through /dev/stdin or
-// another descriptor.
+// The model's folder, without links; false when it is not there, with errno, and when it has none,
+// for it came through /dev/stdin or another descriptor: then errno is 0.
 static bool find_folder(const char *model, char folder[PATH_MAX])
 {
     const char *slash = model ? strrchr(model, '/') : NULL;
     const size_t length = slash ? (size_t)(slash - model) + 1 : 0;
     char path[PATH_MAX];
+    errno = ENAMETOOLONG;
     if (length >= sizeof path) return false;
     memcpy(path, model ? model : "", length);
     path[length] = '\0';
     if (!realpath(length ? path : ".", folder)) return false;
+    errno = 0;
     return strcmp(folder, "/dev") != 0 && !part_inside(folder, "/proc");
 }
 
@@ -98,18 +100,33 @@ static bool find_permitted(const Beside *where, const char *path, char folder[PA
     return false;
 }
 
+static void fail_folder(const Beside *where, Text name, tr_error *err)
+{
+    const char *model = where->model ? where->model : ".";
+    if (errno == ENOMEM)
+        tr_fail_memory(err);
+    else if (!errno)
+        fail_name(err, TR_INVALID, name,
+                  "stands beside the model, which came through a pipe: files that are allowed "
+                  "(--allow-files DIR) have whole paths there");
+    else
+        tr_fail(err, TR_IO, (Place){0},
+                "cannot read '%.*s': it stands beside the model, '%.*s', whose folder cannot be "
+                "opened: %s",
+                tr_text_cut(name, SHOWN), name.at, tr_text_cut(text_of(model), SHOWN), model,
+                strerror(errno));
+}
+
 // Where a name leads, without links; false, with words, when that is nowhere.
 static bool resolve(const Beside *where, Text name, char path[PATH_MAX], tr_error *err)
 {
     char folder[PATH_MAX], whole[2 * PATH_MAX];
     const bool is_absolute = name.length && name.at[0] == '/';
-    const bool has_folder = find_folder(where->model, folder);
+    const bool has_folder = is_absolute || find_folder(where->model, folder);
     if (!name.length || name.length >= PATH_MAX || memchr(name.at, 0, name.length))
         fail_name(err, TR_INVALID, name, "is no name of a file");
-    else if (!is_absolute && !has_folder)
-        fail_name(err, TR_INVALID, name,
-                  "stands beside the model, which came through a pipe: files that are allowed "
-                  "(--allow-files DIR) have whole paths there");
+    else if (!has_folder)
+        fail_folder(where, name, err);
     else if (!where->allowed_count && (is_absolute || leads_up(name)))
         fail_name(err, TR_INVALID, name,
                   "is not in the folder of the model: --allow-files DIR allows another");
@@ -147,4 +164,14 @@ char *tr_beside_read(const Beside *where, Text name, size_t limit, size_t *lengt
     free(*path);
     *path = NULL;
     return NULL;
+}
+
+char *tr_beside_place(const char *path)
+{
+    char folder[PATH_MAX];
+    if (path[0] == '/' || !getcwd(folder, sizeof folder)) return strdup(path);
+    const size_t size = strlen(folder) + strlen(path) + 2;
+    char *whole = malloc(size);
+    if (whole) snprintf(whole, size, "%s/%s", strcmp(folder, "/") == 0 ? "" : folder, path);
+    return whole;
 }

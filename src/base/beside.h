@@ -21,4 +21,8 @@ typedef struct Beside {
 char *tr_beside_read(const Beside *where, Text name, size_t limit, size_t *length, char **path,
                      tr_error *err);
 
+// The path of a model from the root, by which what it names is found wherever the process goes
+// later; the caller frees it. NULL when memory runs out.
+char *tr_beside_place(const char *path);
+
 #endif

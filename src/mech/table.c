@@ -65,7 +65,7 @@ void tr_tree_note_included(Tree *tree)
 char *tr_tree_try_file(Tree *tree, Value file, size_t *length, tr_error *why)
 {
     const Model *model = tree->model;
-    const Beside where = {model->path, model->allowed, model->allowed_count};
+    const Beside where = {model->place, model->allowed, model->allowed_count};
     struct Source *source = &tree->system->source;
     if (has_failed(tree->err)) return NULL;
     char *path, *text = tr_beside_read(&where, file.text, MOST_BYTES - source->file_bytes, length,

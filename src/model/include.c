@@ -419,8 +419,8 @@ static bool include_all(Including *in, const Level *level, ModelFields *into)
 bool tr_model_include(Model *model, const char *const *allowed, size_t allowed_count, tr_error *err)
 {
     if (!model->fields.include.count) return true;
-    Including in = {.model = model, .where = {model->path, allowed, allowed_count}, .err = err};
-    char *real = model->path ? realpath(model->path, NULL) : NULL;
+    Including in = {.model = model, .where = {model->place, allowed, allowed_count}, .err = err};
+    char *real = model->path ? realpath(model->place, NULL) : NULL;
     const Level top = {
         .shown = model->path ? model->path : "the model", .real = real, .folder = text_of("")};
     const bool good = include_all(&in, &top, &model->fields);

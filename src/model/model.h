@@ -135,6 +135,7 @@ struct tr_model {
     Settings before; // of a variant: inputs as they were before `set` and settings
     Arena arena;
     const char *path;           // NULL when it was built by calls
+    const char *place;          // the same from the root
     Text text;                  // what was read; nothing once calls have changed it
     const char *const *allowed; // folders whose files it may name, beside its own
     size_t allowed_count;

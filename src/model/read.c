@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // YAML -> model, through libyaml's events. The rows of field.def say what may stand where, so the
 // reader never goes deeper than they do.
+#include "base/beside.h"
 #include "base/file.h"
 #include "model/model.h"
 
@@ -403,6 +404,15 @@ static bool read_fields(Reader *r, ModelFields *into)
     return parse(r, tr_kind_model(), into, "model") && check_version(r, into);
 }
 
+static bool note_path(Model *model, const char *path)
+{
+    char *place = path ? tr_beside_place(path) : NULL;
+    if (path) model->path = tr_arena_text(&model->arena, path, strlen(path));
+    if (place) model->place = tr_arena_text(&model->arena, place, strlen(place));
+    free(place);
+    return !path || (model->path && model->place);
+}
+
 // The model of a text, which it keeps, and of the file that it stands in, if it does.
 static Model *read_text(const char *path, const char *text, size_t length, tr_error *err)
 {
@@ -410,8 +420,7 @@ static Model *read_text(const char *path, const char *text, size_t length, tr_er
     Reader r = {.text = {text, length}, .model = model, .err = err};
     if (model && read_fields(&r, &model->fields)) {
         model->text = (Text){tr_arena_text(&model->arena, text, length), length};
-        if (path) model->path = tr_arena_text(&model->arena, path, strlen(path));
-        if (model->text.at && (!path || model->path)) return model;
+        if (note_path(model, path) && model->text.at) return model;
         tr_fail_memory(err);
     }
     tr_model_free(model);

@@ -366,7 +366,7 @@ Model *tr_model_flat(const Model *model, const char *const *allowed, size_t allo
 {
     Model *twin = has_failed(err) ? NULL : tr_model_new(err);
     if (!twin) return NULL;
-    twin->path = model->path;
+    twin->path = model->path, twin->place = model->place;
     twin->text = model->text;
     if (copy_fields(twin, tr_kind_model(), &twin->fields, &model->fields, err) &&
         tr_model_include(twin, allowed, allowed_count, err))
