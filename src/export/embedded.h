@@ -21,7 +21,9 @@
     X(c_table, "export/c_table.txt")                         \
     X(c_project, "export/c_project.txt")                     \
     X(c_step, "export/c_step.txt")                           \
+    X(c_times, "export/c_times.txt")                         \
     X(c_stops, "export/c_stops.txt")                         \
+    X(c_whole_step, "export/c_whole_step.txt")               \
     X(c_jumps, "export/c_jumps.txt")                         \
     X(c_blow, "export/c_blow.txt")                           \
     X(c_samples, "export/c_samples.txt")                     \
