@@ -13,6 +13,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import warnings
 
 try:
     import numpy as np
@@ -427,6 +428,40 @@ def check_starts(folder, name):
         near(np.array(given, float), x, 1e-9, f"octave {name} start with another parameter")
 
 
+def check_charts(folder):
+    """Where a run changes charts, what does not follow them says so: when it is written, and when it is run, where C does."""
+    def told(model, language, *options):
+        return subprocess.run([trundle, "export", root / "models" / f"{model}.yaml", "--to", language, "-o", folder, *options],
+                              check=True, capture_output=True, text=True).stderr
+    words = "warning: other velocities become independent in a run of this model"
+    for language in ("python", "octave", "sympy", "casadi", "cuda"):
+        check(words in told("four_bar", language), f"{language} says at once that charts change")
+        check(words not in told("four_bar", language, "-q") + told("bicycle", language), f"{language} says it without need")
+    check(words not in told("four_bar", "c") and words in told("four_bar", "c", "--form", "reduced"), "C says that charts change")
+    run("cc", "-std=c99", "-O0", "-ffp-contract=off", "-fPIC", "-shared", "-o", "libfour_bar.so", "four_bar.c", "-lm", cwd=folder)
+    c, model = Compiled(folder, "four_bar"), importlib.import_module("four_bar")
+    p, u, x = c.start()
+    own, said, C_said, fits = x.copy(), [], [], []
+    for k in range(3000):
+        C_said.append(c.call("step", 0.001 * k, ctypes.c_double(0.001), x, u, p, c.mode, c.w) == 2)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            own = model.four_bar_step(0.001 * k, 0.001, own, u, p)
+            said.append(any("other velocities" in str(one.message) for one in caught))
+            fits.append(model.four_bar_fits(0.001 * (k + 1), own, u, p))
+    check(said == C_said == [not one for one in fits] and 0 < sum(said) < 3000, "steps that warn in Python, and in C")
+    demo = subprocess.run([sys.executable, "four_bar_demo.py", "3"], cwd=folder, capture_output=True, text=True)
+    check(demo.returncode == 0 and demo.stderr.count("RuntimeWarning") == 1, f"a demo in Python: {demo.stderr}")
+    if shutil.which("octave-cli"):
+        demo = subprocess.run(["octave-cli", "-qf", "four_bar_demo.m", "3"], cwd=folder, capture_output=True, text=True)
+        check(demo.stderr.count("other velocities should be") == 1, f"a demo in Octave: {demo.stderr}")
+        (folder / "try_it.m").write_text(
+            "warning('off', 'four_bar:chart'); p = four_bar_parameters(); u = four_bar_inputs(p); x = four_bar_initial(p);\n"
+            "for k = 0:2\n  disp(four_bar_fits(0, x, u, p)); for i = 1:900 x = four_bar_step(0, 0.001, x, u, p); end\nend\n")
+        given = run("octave-cli", "-qf", "try_it.m", cwd=folder).split()
+        check(given == [str(int(not C_said[k - 1])) if k else "1" for k in (0, 900, 1800)], f"where it fits, in Octave: {given}")
+
+
 CONTROLLED = """trundle: 1
 name: controlled
 parameters: {k: 8, T: 0.0237, shaky: 0.01}
@@ -503,6 +538,7 @@ with tempfile.TemporaryDirectory() as made:
         check_trajectories(folder, name)
         check_sympy(folder, name)
         check_casadi(folder, name)
+    check_charts(folder)
     check_starts(folder, "castor")
     check_starts(folder, "tyre")
     check_controlled(folder, "shaken", 0.01)

@@ -56,6 +56,7 @@
     X(octave_least_step, "export/octave_least_step.txt")     \
     X(octave_project, "export/octave_project.txt")           \
     X(octave_speeds, "export/octave_speeds.txt")             \
+    X(octave_fits, "export/octave_fits.txt")                 \
     X(octave_step, "export/octave_step.txt")                 \
     X(octave_demo, "export/octave_demo.txt")                 \
     X(octave_samples, "export/octave_samples.txt")           \
