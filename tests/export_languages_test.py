@@ -282,17 +282,31 @@ def check_found(library, own, at, weight, cx, cu):
     t, x, u, p = at
     dx, (Jx, Ju) = called["f"](*at), called["jac"](*at)
     (by_t, by_x, by_u, by_p) = found["jac_"](*at, dx)
-    check((by_x == Jx).all() and (by_u == Ju).all() and not by_t.any() and not by_p.any(), "blocks of jac_f")
-    near(found["fwd1_"](*at, dx, [1.0], cx, cu, np.ones_like(p)), Jx @ cx + Ju @ cu, 1e-13, f"casadi {own} along a direction")
+    check((by_x == Jx).all() and (by_u == Ju).all(), "blocks of jac_f")
+    ct, cp = np.array([0.7]), p * np.random.default_rng(3).standard_normal(len(p))
+    h, along = 1e-6, (ct, cx, cu, cp)
+    by_one = [(called["f"](t, x, u, p + h * e) - called["f"](t, x, u, p - h * e)) / (2 * h)
+              for e in np.diag(np.abs(p))]
+    near(by_p * np.abs(p), np.transpose(by_one) if len(p) else by_p, 1e-7, f"casadi {own} slopes by parameters, by differences")
+    near(by_t, (called["f"](t + h, x, u, p) - called["f"](t - h, x, u, p)) / (2 * h), 1e-7, f"casadi {own} slopes by t, by differences")
+    check(not len(p) or by_p.any(), "slopes by parameters")
+    wanted = by_t * ct + Jx @ cx + Ju @ cu + by_p @ cp
+    near(found["fwd1_"](*at, dx, *along), wanted, 1e-13, f"casadi {own} along a direction")
     of_t, of_x, of_u, of_p = found["adj1_"](*at, dx, weight)
     gx, gu = called["adj"](*at, weight)
-    check((of_x == gx).all() and (of_u == gu).all() and not of_t.any() and not of_p.any(), "adj1_f")
+    check((of_x == gx).all() and (of_u == gu).all(), "adj1_f")
+    near(np.append(of_t, of_p), np.append(weight @ by_t, weight @ by_p), 1e-12, f"casadi {own} gradient by t and parameters")
     zero, other = (np.zeros(1), np.zeros_like(x), np.zeros_like(u), np.zeros_like(p)), np.flip(weight)
-    _, hx, hu, _ = found["fwd1_adj1_"](*at, dx, weight, *zero, [0.0], cx, cu, zero[3], dx, other)
+    for k in (0, 3):
+        changes = [one if k == i else 0 * np.asarray(one) for i, one in enumerate(along)]
+        second = np.concatenate(found["fwd1_adj1_"](*at, dx, weight, *zero, *changes, dx, other))
+        check(np.isnan(second).all(), "second slopes by t and parameters are no numbers")
+    none_t, hx, hu, none_p = found["fwd1_adj1_"](*at, dx, weight, *zero, [0.0], cx, cu, zero[3], dx, other)
+    check(np.isnan(none_t).all() and np.isnan(none_p).all(), "second slopes of t and parameters are no numbers")
     px, pu = called["hess"](*at, weight, cx, cu)
     near(np.append(hx, hu), np.append(px, pu) + np.append(*called["adj"](*at, other)), 1e-14, f"casadi {own} adj1_f along a direction")
     c = ctypes.CDLL(str(library))
-    check([getattr(c, f"{own}_f_diff_in")(ctypes.c_longlong(k)) for k in range(4)] == [0, 1, 1, 0], f"{own}_f_diff_in")
+    check([getattr(c, f"{own}_f_diff_in")(ctypes.c_longlong(k)) for k in range(4)] == [1, 1, 1, 1], f"{own}_f_diff_in")
 
 
 HOSTILE = r"""trundle: 1
