@@ -250,6 +250,15 @@ static inline int step(Unit *unit, double t, double h)
     return (int)unit->three.DoStep(unit->c, t, h, true, &event, &terminate, &early, &reached);
 }
 
+// All is well, or what would end or disturb a run is told
+static inline void assert_goes_on(int status)
+{
+    if (status != fmi2Warning) GOOD(status);
+    if (status == fmi2Warning && !strstr(last_words, " by t = "))
+        fail_msg("a warning of '%s'", last_words);
+    last_words[0] = 0;
+}
+
 static inline int directional(Unit *unit, const unsigned *unknown, size_t unknowns,
                               const unsigned *known, size_t knowns, const double *seed, double *out)
 {

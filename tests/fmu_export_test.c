@@ -366,6 +366,111 @@ static void test_motion(void **state)
     tr_system_free(formula), tr_system_free(told);
 }
 
+// ---- what ends a run -----------------------------------------------------------------------
+
+// What holds `b` down would have to pull from 20 t = m g on.
+#define LIFTED(more_inputs, more_bodies, contact, more_contacts, more_roles)                  \
+    "trundle: 1\n"                                                                            \
+    "inputs: {up: {value: 20*t, unit: N}" more_inputs "}\n"                                   \
+    "bodies:\n"                                                                               \
+    "  slider: {joint: {type: prismatic, axis: '1, 0, 0', coordinate: x}, mass: 1}\n"         \
+    "  b: {parent: slider, joint: {type: prismatic, axis: '0, 0, 1', coordinate: z}, mass: "  \
+    "1}\n" more_bodies "contacts:\n"                                                          \
+    "  s: {kind: rolling, shape: ball, radius: 0.1, at: '0, 0, 0.1', body: b, longitudinal: " \
+    "free, "                                                                                  \
+    "lateral: free" contact "}\n" more_contacts "roles: {z: {torque: up}" more_roles "}\n"    \
+    "initial: {d(x): 1}\n"
+
+static void check_told(Unit *unit, double t, const char *words)
+{
+    last_words[0] = 0;
+    assert_int_equal(step(unit, t, 0.01), fmi2Warning);
+    assert_string_equal(last_words, words);
+    last_words[0] = 0;
+    GOOD(step(unit, t + 0.01, 0.01)); // once
+    assert_string_equal(last_words, "");
+}
+
+// It is told when it comes, once, and again from a state before.
+static void check_lifted(Unit *unit, const char *words)
+{
+    void *saved = NULL;
+    for (int again = 0; again < 2; again++) {
+        if (again)
+            GOOD(CALL_PLAIN(unit, Reset));
+        else
+            instantiate(unit, true);
+        enter_initialization(unit, 0);
+        GOOD(CALL_PLAIN(unit, ExitInitializationMode));
+        for (int k = 0; k < 49; k++) GOOD(step(unit, k * 0.01, 0.01));
+        if (!saved) GOOD(CALL(unit, GetFMUstate, GetFMUState, &saved));
+        check_told(unit, 0.49, words);
+    }
+    GOOD(CALL(unit, SetFMUstate, SetFMUState, saved));
+    check_told(unit, 0.49, words);
+    GOOD(CALL(unit, FreeFMUstate, FreeFMUState, &saved));
+    free_instance(unit);
+}
+
+// By an importer that integrates: where it says that a step is complete
+static void check_lifted_outside(Unit *unit, const char *words)
+{
+    begin(unit, false);
+    for (int k = 1; k < 6; k++) {
+        const double t = 0.1 * k + 0.05;
+        fmi2Boolean two[2];
+        bool three[2];
+        last_words[0] = 0;
+        GOOD(CALL(unit, SetTime, SetTime, t));
+        const int status =
+            unit->version == 3
+                ? (int)unit->three.CompletedIntegratorStep(unit->c, true, three, three + 1)
+                : (int)unit->two.CompletedIntegratorStep(unit->c, 1, two, two + 1);
+        assert_int_equal(status, k == 5 ? fmi2Warning : fmi2OK);
+        assert_int_equal(strncmp(last_words, words, k == 5 ? strcspn(words, "=") : 0), 0);
+        assert_int_equal(last_words[0] != 0, k == 5);
+    }
+    free_instance(unit);
+}
+
+static void check_watched(const char *text, const char *form, bool has_indicators,
+                          const char *words)
+{
+    tr_system *system = system_from(text);
+    tr_export_options how = tr_export_defaults();
+    how.form = form;
+    for (how.fmi = 2; how.fmi <= 3; how.fmi++) {
+        export_fmu(system, &how, in_folder("m.fmu"));
+        Unit unit = load_fmu(in_folder("m.fmu"), how.fmi);
+        assert_int_equal(indicator_count(&unit) > 0, has_indicators);
+        check_lifted(&unit, words);
+        check_lifted_outside(&unit, words);
+        unload_fmu(&unit);
+    }
+    tr_system_free(system);
+}
+
+static void test_watched(void **state)
+{
+    (void)state;
+    static const char ends[] = "'s' lifts off (see unilateral) by t = 0.491: a run would end there";
+    check_watched(LIFTED("", "", "", "", ""), NULL, false, ends);
+    check_watched(LIFTED("", "", ", unilateral: false", "", ""), NULL, false,
+                  "the normal force of 's' turns negative: it would lift off by t = 0.491");
+    check_watched(LIFTED("", "", ", unilateral: true", "", ""), "reduced", false,
+                  "'s' lifts off by t = 0.491: but what contacts do stays as it was at the start");
+    // beside one that may open, and does
+    check_watched(
+        LIFTED(", more: 30*t",
+               "  c: {parent: slider, joint: {type: prismatic, axis: '0, 0, 1', coordinate: y}, "
+               "mass: 1}\n",
+               "",
+               "  r: {kind: rolling, shape: ball, radius: 0.1, at: '0, 0, 0.1', body: c, "
+               "longitudinal: free, lateral: free, unilateral: true}\n",
+               ", y: {torque: more}"),
+        NULL, true, ends);
+}
+
 // ---- references of nothing -----------------------------------------------------------------
 
 // Before the start, while it is found, and afterwards
@@ -827,6 +932,7 @@ int main(void)
         cmocka_unit_test(test_no_variables),
         cmocka_unit_test(test_formula_slopes),
         cmocka_unit_test(test_prefixes),
+        cmocka_unit_test(test_watched),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

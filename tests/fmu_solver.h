@@ -83,11 +83,11 @@ static inline bool complete(Solver *s, double t)
     GOOD(CALL(unit, SetContinuousStates, SetContinuousStates, N_VGetArrayPointer(s->x), s->n));
     if (unit->version == 3) {
         bool enter, terminate;
-        GOOD(unit->three.CompletedIntegratorStep(unit->c, true, &enter, &terminate));
+        assert_goes_on((int)unit->three.CompletedIntegratorStep(unit->c, true, &enter, &terminate));
         return enter;
     }
     int enter, terminate;
-    GOOD(unit->two.CompletedIntegratorStep(unit->c, 1, &enter, &terminate));
+    assert_goes_on((int)unit->two.CompletedIntegratorStep(unit->c, 1, &enter, &terminate));
     return enter;
 }
 

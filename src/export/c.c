@@ -131,7 +131,7 @@ static void call_parts(Printer *p, const Walk *walk, uint32_t uses)
 // Those of the unreduced form that need more than the state
 static bool takes_what_is_found(const Export *code, CodePart part)
 {
-    const bool is_of_state = part == PART_RATES || part == PART_OUTPUTS;
+    const bool is_of_state = part == PART_RATES || part == PART_OUTPUTS || part == PART_WATCHED;
     return (is_of_state && code->options.is_unreduced) || part == PART_ROWS || part == PART_TERMS ||
            part == PART_MARGINS;
 }
@@ -668,6 +668,10 @@ static void write_functions(Printer *p)
     }
     tr_c_function(p, PART_FOLLOW, "follow", "f", false, &code->x);
     tr_c_function(p, PART_SPEEDS, "speed_entries", "f", false, &code->x);
+    if (code_has(code, PART_SIDES))
+        tr_c_function(p, PART_SIDES, "evaluate_sides", "f", false, NULL);
+    if (code_has(code, PART_WATCHED))
+        tr_c_function(p, PART_WATCHED, "evaluate_watched", "f", false, NULL);
     tr_buffer_print(&p->body,
                     "void %s_speeds(%s t, %s *x, const %s *u, const %s *p, %s *w)\n{\n"
                     "    speed_entries(t, x, u, p, x, w);\n}\n\n",

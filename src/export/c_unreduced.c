@@ -298,6 +298,8 @@ void tr_c_unreduced(Printer *p)
     tr_c_function(p, PART_RATES, "motion", "dx", false, &code->x);
     tr_c_function(p, PART_OUTPUTS, "output_entries", "y", false, &code->y);
     if (has_contacts) tr_c_function(p, PART_MARGINS, "evaluate_margins", "f", false, NULL);
+    if (code_has(code, PART_WATCHED))
+        tr_c_function(p, PART_WATCHED, "evaluate_watched", "f", false, NULL);
     tr_c_fill_in(p, &p->body, tr_embedded_c_unreduced(), NULL);
     write_project(p);
     write_tangent(p);

@@ -558,6 +558,8 @@ static void take_reduced(Export *code, const uint32_t *outputs, tr_error *err)
     tr_code_samples(code, err);
     take_projection(code, err);
     if (code->options.is_fmu) {
+        tr_code_watched(code, err);
+        tr_code_sides(code, err);
         tr_code_signals(code, err);
         tr_code_tangent(code, outputs, err);
     } else

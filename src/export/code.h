@@ -59,6 +59,8 @@ typedef enum CodePart {
     PART_ROWS,
     PART_TERMS,
     PART_MARGINS,
+    PART_SIDES,   // of switches of the state, in an FMU of the reduced form
+    PART_WATCHED, // margins of what ends a run or makes it warn, in an FMU of either form
     // and how they change, in an FMU (T403)
     PART_FOLLOW_CHANGE,
     PART_PROJECTION_CHANGE,
@@ -163,6 +165,13 @@ void tr_code_changes(Export *code, CodePart part, const CodeChanges *changes, co
                      tr_error *err);
 void tr_code_rows(Export *code, CodePart part, const CodeChanges *changes, const Exprs *rows,
                   tr_error *err);
+
+// Which alarms an FMU watches, and how many; `list` may be NULL. And their margins as a function,
+// in the reduced form and in the other.
+uint32_t tr_code_list_watched(const Export *code, uint32_t *list);
+void tr_code_watched(Export *code, tr_error *err);
+void tr_code_sides(Export *code, tr_error *err); // on which side of its switches the state is
+void tr_code_open_watched(Export *code, const CodeChanges *open, tr_error *err);
 
 // A name of a list, unlike all others in it; and what acts at samples
 void tr_code_name(Export *code, CodeNames *names, const char *prefix, const char *name,

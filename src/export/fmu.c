@@ -80,6 +80,8 @@ static void write_sizes(const Fmu *fmu, Buffer *out)
     define(out, "CONSTANTS", code->fixed.count);
     define(out, "INDICATORS", fmu->count_of[FMU_INDICATOR]);
     define(out, "MODES", fmu->count_of[FMU_MODE]);
+    define(out, "WATCHED", code->part[PART_WATCHED].count);
+    define(out, "SIDES", code->part[PART_SIDES].count);
     define(out, "SAMPLES", code->samples.clock.count);
     define(out, "JUMPING", code_has(code, PART_JUMPS));
     define(out, "STRIKES", code->strikes);
@@ -92,6 +94,34 @@ static void write_sizes(const Fmu *fmu, Buffer *out)
     define_number(out, "STEP", fmu->code->options.step);
     define_number(out, "GAIN", GAIN);
     tr_buffer_print(out, "#define TOKEN \"%s\"\n\n", fmu->token);
+}
+
+// What it is told for, the contact that has to be closed for that, and what comes of it in a run
+static void list_watched(const Export *code, Buffer *out)
+{
+    enum { WARNS, ENDS, STAYS };
+    const System *s = code->system;
+    uint32_t *list = calloc(s->alarm_count + 1u, sizeof *list);
+    const uint32_t count = list ? tr_code_list_watched(code, list) : 0;
+    out->failed = out->failed || !list;
+    if (!code_has(code, PART_WATCHED)) {
+        free(list);
+        return;
+    }
+    tr_buffer_print(out, "static const struct {\n    int contact, then;\n    const char *words;\n"
+                         "} watched[] = {\n");
+    for (uint32_t k = 0; k < count; k++) {
+        const Alarm *alarm = &s->alarms[list[k]];
+        const bool may_open = alarm->kind == ALARM_HOLLOW && alarm->latch != NO_LATCH;
+        tr_buffer_print(out, "    {%d, %d, \"", may_open ? (int)alarm->latch : -1,
+                        alarm->kind > ALARM_HOLLOW   ? STAYS
+                        : alarm->kind == ALARM_WARNS ? WARNS
+                                                     : ENDS);
+        tr_buffer_quoted(out, alarm->words, true);
+        tr_buffer_print(out, "\"},\n");
+    }
+    tr_buffer_print(out, "};\n");
+    free(list);
 }
 
 static void write_lists(const Fmu *fmu, Buffer *out)
@@ -111,6 +141,7 @@ static void write_lists(const Fmu *fmu, Buffer *out)
     tr_buffer_print(out, "0};\n");
     list_starts(fmu, out, "state_start", FMU_STATE);
     list_starts(fmu, out, "constant", FMU_CONSTANT);
+    list_watched(code, out);
 }
 
 // An input that is not a number follows its formula of t.

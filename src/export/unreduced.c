@@ -349,6 +349,7 @@ void tr_code_unreduced(Export *code, const uint32_t *outputs, tr_error *err)
         take_motion(code, &open, err);
         take_outputs(code, &open, outputs, err);
         take_margins(code, &open, err);
+        tr_code_open_watched(code, &open, err);
         take_driven(code, &open, err);
         take_conditions(code, &open, err);
         tr_code_open_samples(code, &open, err);

@@ -357,7 +357,39 @@ static const char *list_word(const Description *d, ListKind kind)
     return d->version == 2 ? list_words[kind] : list_words3[kind];
 }
 
-static void check_dependencies(const Rules *r, const Unknown *u, ListKind kind)
+// By variable, what unknowns of 2.0 may depend on, as its schema says: of other lists, and of the
+// initial ones. Of variables with one reference each may be named for the others.
+enum { KNOWN = 1, KNOWN_AT_FIRST = 2 };
+
+static uint8_t *find_knowns(const Description *d, const uint32_t *states, Arena *arena)
+{
+    uint8_t *known = tr_arena_alloc(arena, (size_t)d->count + 1, sizeof *known);
+    for (uint32_t from = 0, to = 0; known && from < d->reference_count; from = to) {
+        const uint32_t reference = d->variables[d->by_reference[from]].reference;
+        uint8_t is = 0;
+        for (; to < d->reference_count; to++) {
+            const Variable *v = &d->variables[d->by_reference[to]];
+            if (v->reference != reference) break;
+            if (v->causality == INPUT || v->causality == INDEPENDENT) is = KNOWN | KNOWN_AT_FIRST;
+            if (states[d->by_reference[to]]) is |= KNOWN;
+            if (v->initial == EXACT) is |= KNOWN_AT_FIRST;
+        }
+        for (uint32_t k = from; k < to; k++) known[d->by_reference[k]] = is;
+    }
+    return known;
+}
+
+static void check_known(const Rules *r, const Unknown *u, ListKind kind, uint32_t variable,
+                        const uint8_t *known)
+{
+    const bool at_first = kind == INITIAL_UNKNOWNS;
+    if (known[variable] & (at_first ? KNOWN_AT_FIRST : KNOWN)) return;
+    WRONG(u->xml, "dependencies: '%.60s' is no input, no %s and no independent variable",
+          r->d->variables[variable].name, at_first ? "variable with initial exact" : "state");
+}
+
+static void check_dependencies(const Rules *r, const Unknown *u, ListKind kind,
+                               const uint8_t *known)
 {
     const char *list = tr_xml_value(u->xml, "dependencies"),
                *kinds = tr_xml_value(u->xml, "dependenciesKind");
@@ -372,6 +404,7 @@ static void check_dependencies(const Rules *r, const Unknown *u, ListKind kind)
         if (!is_there) WRONG(u->xml, "dependencies: there is no variable %s", word);
         if (r->d->version == 2 && count && number <= before)
             WRONG(u->xml, "dependencies: %s does not come after a smaller one", word);
+        if (r->d->version == 2 && is_there) check_known(r, u, kind, (uint32_t)number - 1, known);
         before = number;
     }
     for (const char *at = kinds ? kinds : ""; tr_next_word(&at, word); kind_count++) {
@@ -401,14 +434,15 @@ static bool belongs(const Description *d, const Variable *v, ListKind kind, cons
 }
 
 // All that belong, none twice, no others. `times` and `states` have a number for each variable.
-static void check_list(const Rules *r, ListKind kind, uint32_t *times, const uint32_t *states)
+static void check_list(const Rules *r, ListKind kind, uint32_t *times, const uint32_t *states,
+                       const uint8_t *known)
 {
     const Description *d = r->d;
     const char *name = list_word(d, kind);
     memset(times, 0, d->count * sizeof *times);
     for (uint32_t i = 0; i < d->list[kind].count; i++) {
         const Unknown *u = &d->list[kind].at[i];
-        check_dependencies(r, u, kind);
+        check_dependencies(r, u, kind, known);
         if (u->variable == NO_VARIABLE) {
             WRONG(u->xml, "<%s> speaks of a variable %s that there is not", name,
                   tr_xml_value(u->xml, d->version == 2 ? "index" : "valueReference"));
@@ -451,8 +485,13 @@ static void check_structure(const Rules *r, Arena *arena)
             WRONG(u->xml, "'%.60s' has a second derivative in <%s>", d->variables[state].name,
                   list_word(d, DERIVATIVES));
     }
+    const uint8_t *known = find_knowns(d, states, arena);
+    if (!known) {
+        r->findings->failed = true;
+        return;
+    }
     for (ListKind kind = 0; kind < (d->version == 2 ? EVENT_INDICATORS : LISTS); kind++)
-        check_list(r, kind, times, states);
+        check_list(r, kind, times, states, known);
     for (uint32_t i = 0; i < d->count; i++)
         if (d->variables[i].reinit && !d->variables[i].is_alias && !states[i])
             WRONG(d->variables[i].values, "'%.60s' has 'reinit', but is no state",
