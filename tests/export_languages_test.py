@@ -13,6 +13,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import warnings
 
 try:
     import numpy as np
@@ -281,17 +282,31 @@ def check_found(library, own, at, weight, cx, cu):
     t, x, u, p = at
     dx, (Jx, Ju) = called["f"](*at), called["jac"](*at)
     (by_t, by_x, by_u, by_p) = found["jac_"](*at, dx)
-    check((by_x == Jx).all() and (by_u == Ju).all() and not by_t.any() and not by_p.any(), "blocks of jac_f")
-    near(found["fwd1_"](*at, dx, [1.0], cx, cu, np.ones_like(p)), Jx @ cx + Ju @ cu, 1e-13, f"casadi {own} along a direction")
+    check((by_x == Jx).all() and (by_u == Ju).all(), "blocks of jac_f")
+    ct, cp = np.array([0.7]), p * np.random.default_rng(3).standard_normal(len(p))
+    h, along = 1e-6, (ct, cx, cu, cp)
+    by_one = [(called["f"](t, x, u, p + h * e) - called["f"](t, x, u, p - h * e)) / (2 * h)
+              for e in np.diag(np.abs(p))]
+    near(by_p * np.abs(p), np.transpose(by_one) if len(p) else by_p, 1e-7, f"casadi {own} slopes by parameters, by differences")
+    near(by_t, (called["f"](t + h, x, u, p) - called["f"](t - h, x, u, p)) / (2 * h), 1e-7, f"casadi {own} slopes by t, by differences")
+    check(not len(p) or by_p.any(), "slopes by parameters")
+    wanted = by_t * ct + Jx @ cx + Ju @ cu + by_p @ cp
+    near(found["fwd1_"](*at, dx, *along), wanted, 1e-13, f"casadi {own} along a direction")
     of_t, of_x, of_u, of_p = found["adj1_"](*at, dx, weight)
     gx, gu = called["adj"](*at, weight)
-    check((of_x == gx).all() and (of_u == gu).all() and not of_t.any() and not of_p.any(), "adj1_f")
+    check((of_x == gx).all() and (of_u == gu).all(), "adj1_f")
+    near(np.append(of_t, of_p), np.append(weight @ by_t, weight @ by_p), 1e-12, f"casadi {own} gradient by t and parameters")
     zero, other = (np.zeros(1), np.zeros_like(x), np.zeros_like(u), np.zeros_like(p)), np.flip(weight)
-    _, hx, hu, _ = found["fwd1_adj1_"](*at, dx, weight, *zero, [0.0], cx, cu, zero[3], dx, other)
+    for k in (0, 3):
+        changes = [one if k == i else 0 * np.asarray(one) for i, one in enumerate(along)]
+        second = np.concatenate(found["fwd1_adj1_"](*at, dx, weight, *zero, *changes, dx, other))
+        check(np.isnan(second).all(), "second slopes by t and parameters are no numbers")
+    none_t, hx, hu, none_p = found["fwd1_adj1_"](*at, dx, weight, *zero, [0.0], cx, cu, zero[3], dx, other)
+    check(np.isnan(none_t).all() and np.isnan(none_p).all(), "second slopes of t and parameters are no numbers")
     px, pu = called["hess"](*at, weight, cx, cu)
     near(np.append(hx, hu), np.append(px, pu) + np.append(*called["adj"](*at, other)), 1e-14, f"casadi {own} adj1_f along a direction")
     c = ctypes.CDLL(str(library))
-    check([getattr(c, f"{own}_f_diff_in")(ctypes.c_longlong(k)) for k in range(4)] == [0, 1, 1, 0], f"{own}_f_diff_in")
+    check([getattr(c, f"{own}_f_diff_in")(ctypes.c_longlong(k)) for k in range(4)] == [1, 1, 1, 1], f"{own}_f_diff_in")
 
 
 HOSTILE = r"""trundle: 1
@@ -427,6 +442,40 @@ def check_starts(folder, name):
         near(np.array(given, float), x, 1e-9, f"octave {name} start with another parameter")
 
 
+def check_charts(folder):
+    """Where a run changes charts, what does not follow them says so: when it is written, and when it is run, where C does."""
+    def told(model, language, *options):
+        return subprocess.run([trundle, "export", root / "models" / f"{model}.yaml", "--to", language, "-o", folder, *options],
+                              check=True, capture_output=True, text=True).stderr
+    words = "warning: other velocities become independent in a run of this model"
+    for language in ("python", "octave", "sympy", "casadi", "cuda"):
+        check(words in told("four_bar", language), f"{language} says at once that charts change")
+        check(words not in told("four_bar", language, "-q") + told("bicycle", language), f"{language} says it without need")
+    check(words not in told("four_bar", "c") and words in told("four_bar", "c", "--form", "reduced"), "C says that charts change")
+    run("cc", "-std=c99", "-O0", "-ffp-contract=off", "-fPIC", "-shared", "-o", "libfour_bar.so", "four_bar.c", "-lm", cwd=folder)
+    c, model = Compiled(folder, "four_bar"), importlib.import_module("four_bar")
+    p, u, x = c.start()
+    own, said, C_said, fits = x.copy(), [], [], []
+    for k in range(3000):
+        C_said.append(c.call("step", 0.001 * k, ctypes.c_double(0.001), x, u, p, c.mode, c.w) == 2)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            own = model.four_bar_step(0.001 * k, 0.001, own, u, p)
+            said.append(any("other velocities" in str(one.message) for one in caught))
+            fits.append(model.four_bar_fits(0.001 * (k + 1), own, u, p))
+    check(said == C_said == [not one for one in fits] and 0 < sum(said) < 3000, "steps that warn in Python, and in C")
+    demo = subprocess.run([sys.executable, "four_bar_demo.py", "3"], cwd=folder, capture_output=True, text=True)
+    check(demo.returncode == 0 and demo.stderr.count("RuntimeWarning") == 1, f"a demo in Python: {demo.stderr}")
+    if shutil.which("octave-cli"):
+        demo = subprocess.run(["octave-cli", "-qf", "four_bar_demo.m", "3"], cwd=folder, capture_output=True, text=True)
+        check(demo.stderr.count("other velocities should be") == 1, f"a demo in Octave: {demo.stderr}")
+        (folder / "try_it.m").write_text(
+            "warning('off', 'four_bar:chart'); p = four_bar_parameters(); u = four_bar_inputs(p); x = four_bar_initial(p);\n"
+            "for k = 0:2\n  disp(four_bar_fits(0, x, u, p)); for i = 1:900 x = four_bar_step(0, 0.001, x, u, p); end\nend\n")
+        given = run("octave-cli", "-qf", "try_it.m", cwd=folder).split()
+        check(given == [str(int(not C_said[k - 1])) if k else "1" for k in (0, 900, 1800)], f"where it fits, in Octave: {given}")
+
+
 CONTROLLED = """trundle: 1
 name: controlled
 parameters: {k: 8, T: 0.0237, shaky: 0.01}
@@ -503,6 +552,7 @@ with tempfile.TemporaryDirectory() as made:
         check_trajectories(folder, name)
         check_sympy(folder, name)
         check_casadi(folder, name)
+    check_charts(folder)
     check_starts(folder, "castor")
     check_starts(folder, "tyre")
     check_controlled(folder, "shaken", 0.01)

@@ -82,6 +82,7 @@ IS_SOUND(tr_inverse_options, prior_weight);
 IS_SOUND(tr_lqr_options, step);
 IS_SOUND(tr_settle_options, owner);
 IS_SOUND(tr_equations_options, effort);
+IS_SOUND(tr_export_options, owner);
 IS_SOUND(tr_fit_options, owner);
 IS_SOUND(tr_plot_options, model);
 IS_SOUND(tr_sweep_options, on);

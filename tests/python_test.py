@@ -859,6 +859,8 @@ class Studies(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             trundle.parse(PENDULUM).export("c", folder, name="pendulum")
             self.assertIn("pendulum.c", os.listdir(folder))
+            with self.assertWarnsRegex(UserWarning, "other velocities become independent"):
+                trundle.load(model_path("four_bar")).export("python", folder)
 
 
 class Others(unittest.TestCase):

@@ -621,6 +621,10 @@ typedef struct tr_export_options {
     double step;      // of co-simulation inside [s]; 0: the case's, 0.001, or what is stable
     int fmi;          // 2 or 3; 0: 3
     int sources_only; // not 0: no binary. Else the compiler `cc`, or what CC says, makes one
+    // Called, unless NULL, where a run of the case, or of ten seconds, has other velocities
+    // independent in the end, and the form is the reduced one, which does not follow that
+    void (*warn)(void *owner, const char *words);
+    void *owner; // goes to `warn`
 } tr_export_options;
 void tr_export_fill(tr_export_options *options, size_t size);
 static inline tr_export_options tr_export_defaults(void)

@@ -272,10 +272,19 @@ static const Field export_fields[] = {
     {"outputs", TEXT, AT(outputs)}, {"form", TEXT, AT(form)}, {0}};
 #undef AT
 
+enum { LONGEST_WARNING = 400 };
+
+static void keep_warning(void *owner, const char *words)
+{
+    snprintf(owner, LONGEST_WARNING, "%s", words);
+}
+
 static PyObject *system_export(PyObject *object, PyObject *options)
 {
     SystemObject *self = (SystemObject *)object;
     tr_export_options o = tr_export_defaults();
+    char warning[LONGEST_WARNING] = "";
+    o.warn = keep_warning, o.owner = warning;
     Kept kept = {0};
     tr_error err = {0};
     bool good = take_options(options, export_fields, &o, &kept);
@@ -285,7 +294,8 @@ static PyObject *system_export(PyObject *object, PyObject *options)
         Py_END_ALLOW_THREADS
     }
     kept_free(&kept);
-    return good ? Py_NewRef(Py_None) : raise_error(&err, self->file);
+    if (!good) return raise_error(&err, self->file);
+    return warning[0] ? PyUnicode_FromString(warning) : Py_NewRef(Py_None);
 }
 
 static PyMethodDef methods[] = {
@@ -303,7 +313,7 @@ static PyMethodDef methods[] = {
     {"eval", system_eval, METH_VARARGS, "eval(json=False) -> str"},
     {"equations", system_equations, METH_O, "equations(options) -> str"},
     {"explain", system_explain, METH_O, "explain(options) -> str"},
-    {"export", system_export, METH_O, "export(options)"},
+    {"export", system_export, METH_O, "export(options) -> words of warning, or None"},
     {"simulate", (PyCFunction)(void (*)(void))system_simulate, METH_FASTCALL,
      "simulate(options, progress, control, say) -> (Rows, summary, error)"},
     {"linearise", system_linearise, METH_VARARGS, "linearise(options, closed) -> dict"},

@@ -263,7 +263,9 @@ class LoadedModel:
                  "single": single, "open": open, "fix": listed(fix), "outputs": listed(outputs)}
         if form is not None:
             given["form"] = form
-        self.system.export(given)
+        words = self.system.export(given)
+        if words:
+            warnings.warn(words, stacklevel=2)
 
     # ---- runs ------------------------------------------------------------------------------
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/cli.h"
 
+#include <stdint.h>
 #include <string.h>
 
 static bool read_version(const char *fmi, int *version)
@@ -11,6 +12,12 @@ static bool read_version(const char *fmi, int *version)
     }
     if (fmi) *version = fmi[0] - '0';
     return true;
+}
+
+static void warn(void *owner, const char *words)
+{
+    const Options *options = owner;
+    if (!options->quiet) cli_say("warning: %s\n", words);
 }
 
 int cli_export(const Verb *verb, const Options *options)
@@ -28,6 +35,7 @@ int cli_export(const Verb *verb, const Options *options)
     o.folder = options->output, o.name = options->name;
     o.fix = options->fix, o.outputs = options->outputs;
     o.single = options->single, o.open = options->opens;
+    o.warn = warn, o.owner = (void *)(uintptr_t)options;
     o.kind = options->kind, o.sources_only = options->sources_only;
     if (!cli_number("--step", options->step, &o.step) || !read_version(options->fmi, &o.fmi))
         return TR_USAGE;

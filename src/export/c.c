@@ -662,6 +662,7 @@ static void write_functions(Printer *p)
     else
         tr_c_function(p, PART_JACOBIAN, "jacobian", "J", true, NULL);
     if (code->options.differentiates) {
+        tr_c_function(p, PART_TANGENT, "tangent", "d", true, NULL);
         tr_c_function(p, PART_GRADIENT, "gradient", "g", true, NULL);
         tr_c_function(p, PART_HESSIAN, "hessian", "g", true, NULL);
     }

@@ -91,7 +91,7 @@ static void write_one_step(Printer *p)
         p->real);
     const Mark marks[] = {
         {"first", first_call}, {"project", project},
-        {"head", head},        {"middle", jumps ? "between(t + h / 2, from, to)" : "t + h / 2"},
+        {"head", head},        {"there", jumps ? "between(t + on, from, to)" : "t + on"},
         {"end", end},          {"check", code->pivot_count ? check : "0"},
         {NULL, NULL}};
     tr_c_fill_in(p, &p->body, tr_embedded_c_project_all(), marks);
@@ -135,7 +135,8 @@ static void write_stops(Printer *p)
         {"sample", samples ? "        if (@name@_sample(t, " STATE ")) return 1;\n" : ""},
         {NULL, NULL}};
     Buffer text = {0};
-    tr_fill_in(&text, tr_embedded_c_stops(), marks);
+    tr_fill_in(&text, tr_embedded_c_times(), marks);
+    tr_fill_in(&text, samples || jumps ? tr_embedded_c_stops() : tr_embedded_c_whole_step(), marks);
     if (text.at && !text.failed) tr_c_fill_in(p, &p->body, text_of(text.at), NULL);
     p->body.failed = p->body.failed || text.failed;
     tr_buffer_free(&text);

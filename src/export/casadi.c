@@ -3,7 +3,8 @@
 // slopes by x and u as sparse matrices, the gradient of weighted rates, and how that changes along
 // a direction (products of second slopes with a vector). The same is there once more by the names
 // and in the order in which CasADi looks for derivatives of a function F by itself: jac_F, fwd1_F,
-// adj1_F, fwd1_adj1_F. By t and p there are none, which NAME_f_diff_in says.
+// adj1_F, fwd1_adj1_F. By t and p there are those of first order, for how rates change along one
+// parameter is a column; what would be of second order is NaN.
 #include "export/embedded.h"
 #include "export/identifier.h"
 #include "export/target.h"
@@ -50,7 +51,7 @@ typedef struct Loaded {
 
 static const Loaded functions[] = {
     {"", "f", "    if (res[0]) @name@_rates(t, x, u, p, mode, res[0], w);\n", USUAL_NAMES, "\"dx\"",
-     USUAL, "of_x", 4, 1, "0, 1, 1, 0"},
+     USUAL, "of_x", 4, 1, "1, 1, 1, 1"},
     {"", "jac",
      "    double *J = w + @NAME@_NWORK;\n    @name@_jacobian(t, x, u, p, mode, J, w);\n"
      "    for (int k = 0; k < ENTRIES_BY_x && res[0]; k++) res[0][k] = J[order_by_x[k]];\n"
@@ -66,8 +67,7 @@ static const Loaded functions[] = {
     {"", "hess",
      "    const double *weight = arg[4] ? arg[4] : zeros;\n"
      "    double *g = w + @NAME@_NWORK, *change = g + NV;\n"
-     "    for (int k = 0; k < NX; k++) change[k] = arg[5] ? arg[5][k] : 0;\n"
-     "    for (int k = 0; k < NU; k++) change[NX + k] = arg[6] ? arg[6][k] : 0;\n"
+     "    gather(change, 0, arg[5], arg[6], 0);\n"
      "    @name@_hessian(t, x, u, p, mode, weight, change, g, w);\n"
      "    for (int k = 0; k < NX && res[0]; k++) res[0][k] = g[k];\n"
      "    for (int k = 0; k < NU && res[1]; k++) res[1][k] = g[NX + k];\n",
@@ -76,34 +76,39 @@ static const Loaded functions[] = {
     // As CasADi looks for them: after what F takes come what F gives, which is not needed, and
     // directions; there is a block for each of t, x, u, p.
     {"jac_", "f",
-     "    double *J = w + @NAME@_NWORK;\n    @name@_jacobian(t, x, u, p, mode, J, w);\n"
+     "    double *J = w + @NAME@_NWORK;\n"
+     "    if (res[1] || res[2]) @name@_jacobian(t, x, u, p, mode, J, w);\n"
      "    for (int k = 0; k < ENTRIES_BY_x && res[1]; k++) res[1][k] = J[order_by_x[k]];\n"
-     "    for (int k = 0; k < ENTRIES_BY_u && res[2]; k++) res[2][k] = J[order_by_u[k]];\n",
+     "    for (int k = 0; k < ENTRIES_BY_u && res[2]; k++) res[2][k] = J[order_by_u[k]];\n"
+     "    if (res[0]) by_one(t, x, u, p, 0, res[0], J);\n"
+     "    for (int k = 0; k < NP && res[3]; k++) by_one(t, x, u, p, k + 1, res[3] + k * NX, J);\n",
      USUAL_NAMES ", \"out_dx\"", "\"jac_dx_t\", \"jac_dx_x\", \"jac_dx_u\", \"jac_dx_p\"",
-     USUAL ", none_x", "none_x, by_x, by_u, none_by_p", 5, 4, NULL},
+     USUAL ", none_x", "of_x, by_x, by_u, all_by_p", 5, 4, NULL},
     {"fwd1_", "f",
-     "    const double *to_x = arg[6] ? arg[6] : zeros, *to_u = arg[7] ? arg[7] : zeros;\n"
-     "    double *J = w + @NAME@_NWORK;\n    @name@_jacobian(t, x, u, p, mode, J, w);\n"
-     "    for (int k = 0; k < NX && res[0]; k++) res[0][k] = 0;\n"
-     "    for (int k = 0; k < NJ && res[0]; k++) {\n"
-     "        const int column = @name@_jacobian_column[k];\n"
-     "        res[0][@name@_jacobian_row[k]] += J[k] * (column < NX ? to_x[column] : to_u[column - "
-     "NX]);\n    }\n",
+     "    double *change = w + @NAME@_NWORK;\n    gather(change, arg[5], arg[6], arg[7], arg[8]);\n"
+     "    if (res[0]) @name@_tangent(t, x, u, p, mode, change, res[0], w);\n",
      USUAL_NAMES ", \"out_dx\", \"fwd_t\", \"fwd_x\", \"fwd_u\", \"fwd_p\"", "\"fwd_dx\"",
      USUAL ", none_x, " USUAL, "of_x", 9, 1, NULL},
     {"adj1_", "f",
      "    const double *weight = arg[5] ? arg[5] : zeros;\n    double *g = w + @NAME@_NWORK;\n"
-     "    @name@_gradient(t, x, u, p, mode, weight, g, w);\n    give(res, g);\n",
+     "    @name@_gradient(t, x, u, p, mode, weight, g, w);\n    give(res, g, 0);\n"
+     "    for (int k = 0; k <= NP; k++) {\n"
+     "        double *to = k == 0 ? res[0] : res[3] ? res[3] + (k - 1) : 0;\n"
+     "        if (to) by_one(t, x, u, p, k, g + NV, g);\n"
+     "        for (int i = 0; i < NX && to; i++) *to += weight[i] * g[NV + i];\n"
+     "    }\n",
      USUAL_NAMES ", \"out_dx\", \"adj_dx\"", "\"adj_t\", \"adj_x\", \"adj_u\", \"adj_p\"",
-     USUAL ", none_x, of_x", USUAL, 6, 4, "0, 1, 1, 0, 0, 1"},
+     USUAL ", none_x, of_x", USUAL, 6, 4, "1, 1, 1, 1, 0, 1"},
     {"fwd1_adj1_", "f",
      "    const double *weight = arg[5] ? arg[5] : zeros, *other = arg[15] ? arg[15] : zeros;\n"
      "    double *g = w + @NAME@_NWORK, *change = g + NV, *more = change + NV;\n"
-     "    for (int k = 0; k < NX; k++) change[k] = arg[11] ? arg[11][k] : 0;\n"
-     "    for (int k = 0; k < NU; k++) change[NX + k] = arg[12] ? arg[12][k] : 0;\n"
+     "    gather(change, arg[10], arg[11], arg[12], arg[13]);\n"
      "    @name@_hessian(t, x, u, p, mode, weight, change, g, w);\n"
      "    @name@_gradient(t, x, u, p, mode, other, more, w);\n"
-     "    for (int k = 0; k < NV; k++) g[k] += more[k];\n    give(res, g);\n",
+     "    int is_known = 1; /* second slopes are by x and u alone */\n"
+     "    for (int k = NX + NU; k < NV; k++) is_known = is_known && change[k] == 0;\n"
+     "    for (int k = 0; k < NX + NU; k++) g[k] = is_known ? g[k] + more[k] : (double)NAN;\n"
+     "    give(res, g, (double)NAN);\n",
      USUAL_NAMES ", \"out_dx\", \"adj_dx\", \"out_adj_t\", \"out_adj_x\", \"out_adj_u\", "
                  "\"out_adj_p\", \"fwd_t\", \"fwd_x\", \"fwd_u\", \"fwd_p\", \"fwd_out_dx\", "
                  "\"fwd_adj_dx\"",

@@ -564,7 +564,10 @@ static void take_reduced(Export *code, const uint32_t *outputs, tr_error *err)
         tr_code_tangent(code, outputs, err);
     } else
         tr_code_jacobian(code, err);
-    if (code->options.differentiates) tr_code_second(code, err);
+    if (code->options.differentiates) {
+        tr_code_tangent(code, NULL, err);
+        tr_code_second(code, err);
+    }
 }
 
 static void take_functions(Export *code, tr_error *err)

@@ -147,8 +147,8 @@ void tr_code_program(Export *code, CodePart part, const tr_program *program, con
 void tr_code_rates(const Export *code, const System *system, Exprs *list);
 void tr_code_jacobian(Export *code, tr_error *err);
 void tr_code_second(Export *code, tr_error *err);
-// `outputs`: the columns of y
 void tr_code_signals(Export *code, tr_error *err);
+// `outputs`: the columns of y; NULL: how rates change alone
 void tr_code_tangent(Export *code, const uint32_t *outputs, tr_error *err);
 
 // How expressions of a system change, as a function: along changes of x, u, t, p and what is found,

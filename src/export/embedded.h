@@ -21,7 +21,9 @@
     X(c_table, "export/c_table.txt")                         \
     X(c_project, "export/c_project.txt")                     \
     X(c_step, "export/c_step.txt")                           \
+    X(c_times, "export/c_times.txt")                         \
     X(c_stops, "export/c_stops.txt")                         \
+    X(c_whole_step, "export/c_whole_step.txt")               \
     X(c_jumps, "export/c_jumps.txt")                         \
     X(c_blow, "export/c_blow.txt")                           \
     X(c_samples, "export/c_samples.txt")                     \
@@ -54,6 +56,7 @@
     X(octave_least_step, "export/octave_least_step.txt")     \
     X(octave_project, "export/octave_project.txt")           \
     X(octave_speeds, "export/octave_speeds.txt")             \
+    X(octave_fits, "export/octave_fits.txt")                 \
     X(octave_step, "export/octave_step.txt")                 \
     X(octave_demo, "export/octave_demo.txt")                 \
     X(octave_samples, "export/octave_samples.txt")           \

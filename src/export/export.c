@@ -158,6 +158,19 @@ static bool read_fmu(const System *s, const tr_export_options *o, CodeOptions *o
     return !has_failed(err) && read_kind(o->kind, options, err);
 }
 
+// The reduced form has the velocities of the start for good: that is to be known beforehand.
+static void warn_of_charts(const System *s, const tr_export_options *o, const char *language,
+                           tr_error *err)
+{
+    char words[300];
+    if (!o->warn || !changes_charts(s, err) || has_failed(err)) return;
+    snprintf(words, sizeof words,
+             "other velocities become independent in a run of this model, which %s does not follow "
+             "in the reduced form: its numbers lose digits from there on%s",
+             language, tr_code_may_unreduce(s, NULL) ? "; c and fmu have the unreduced form" : "");
+    o->warn(o->owner, words);
+}
+
 static bool export_code(const System *s, const tr_export_options *o, const Target *target,
                         bool is_unreduced, tr_error *err)
 {
@@ -196,6 +209,9 @@ bool tr_export(const tr_system *system, const tr_export_options *options, tr_err
     const Target *target = has_failed(err) ? NULL : tr_target(o.language ? o.language : "c", err);
     if (target) refuse_options(&o, target, err);
     bool is_unreduced = false;
-    return !has_failed(err) && choose_form(system, &o, target, &is_unreduced, err) &&
-           export_code(system, &o, target, is_unreduced, err);
+    if (has_failed(err) || !choose_form(system, &o, target, &is_unreduced, err)) return false;
+    const bool was_looked_at = target->may_unreduce && (!o.form || strcmp(o.form, "auto") == 0) &&
+                               tr_code_may_unreduce(system, NULL);
+    if (!is_unreduced && !was_looked_at) warn_of_charts(system, &o, target->name, err);
+    return !has_failed(err) && export_code(system, &o, target, is_unreduced, err);
 }

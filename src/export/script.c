@@ -110,6 +110,7 @@ static const ScriptPart parts[] = {{PART_RATES, "rates", "dx", USUAL},
                                    {PART_SPEEDS, "speed_entries", "f", USUAL},
                                    {PART_PHI, "phi", "f", USUAL},
                                    {PART_PROJECTION, "projection", "f", USUAL},
+                                   {PART_QUALITY, "quality", "f", USUAL},
                                    {PART_GIVEN_POSITIONS, "given_positions", "f", USUAL},
                                    {PART_GIVEN_RATES, "given_rates", "f", USUAL},
                                    {PART_METRIC, "metric", "f", USUAL},
@@ -463,9 +464,9 @@ static void make_pieces(const Script *s, Pieces *pieces)
                           {"title", pieces->title.at ? pieces->title.at : ""},
                           {"step", step_name(s, pieces)},
                           {"imports", code->samples.clock.count
-                                          ? "import fractions\nimport struct\n"
+                                          ? "import fractions\nimport struct\nimport warnings\n"
                                             "from statistics import NormalDist\n\n"
-                                          : ""},
+                                          : "import warnings\n\n"},
                           {NULL, NULL}};
     for (size_t k = 0; k < sizeof marks / sizeof *marks; k++) pieces->marks[k] = marks[k];
 }
@@ -550,6 +551,7 @@ bool tr_print_octave(Export *code, Folder *folder, tr_error *err)
         {"initial", tr_embedded_octave_initial(), true},
         {"least_step", tr_embedded_octave_least_step(), true},
         {"project", tr_embedded_octave_project(), true},
+        {"fits", tr_embedded_octave_fits(), true},
         {"speeds", tr_embedded_octave_speeds(), true},
         {samples ? "one_step" : "step", tr_embedded_octave_step(), true},
         {"demo", samples ? tr_embedded_octave_sampled_demo() : tr_embedded_octave_demo(), true},

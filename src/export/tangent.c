@@ -80,6 +80,7 @@ static void list_rows(const Export *code, System *s, const uint32_t *outputs, Ex
 {
     Exprs columns = {0};
     tr_code_rates(code, s, rows);
+    if (!outputs) return;
     tr_chart_columns(s, &columns, NULL);
     if (columns.failed)
         rows->failed = true;
