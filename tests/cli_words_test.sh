@@ -83,8 +83,8 @@ ending() { # OPTION FILE WORDS VERB...
     err_is "trundle: $option '$file': the name of a file that can be written ends in $words"
     check test ! -e "$file"
 }
-ending -o x.xlsx '.csv .mat' simulate no_such_model.yaml # before any work
-ending -o a.b/x.txt '.csv .mat' simulate swing.yaml
+ending -o x.xlsx '.csv .mat .npy' simulate no_such_model.yaml # before any work
+ending -o a.b/x.txt '.csv .mat .npy' simulate swing.yaml
 ending --report x.csv '.html .htm' simulate swing.yaml
 ending --plot x.png .svg linearise swing.yaml --sweep l=1:2:1
 ending -o x.xlsx '.csv .json .mat .svg .txt' linearise swing.yaml

@@ -660,7 +660,7 @@ typedef struct tr_simulate_options {
     double rtol, atol;  // of adaptive methods: tolerances of the whole run, about
     bool dense;         // erk: interpolate rows instead of stopping at each, as bdf always does
     bool no_project;    // leave positions as they are: constraints then hold for velocities alone
-    const char *output; // .csv or .mat file; "-" is standard output; NULL records nothing
+    const char *output; // .csv, .mat or .npy file; "-" is standard output; NULL records nothing
     const char *sensitivity; // "m0,theta": also columns d(NAME)/d(m0), ...; NULL for none
     // Called after every step with the time reached; false stops the run, which is then
     // interrupted. May be NULL.
@@ -1081,9 +1081,9 @@ typedef struct tr_settle_summary {
     size_t poses, failures, jumps; // rows, those without a pose, those on another branch
 } tr_settle_summary;
 // Poses along a path: a .csv file of values whose columns are formulas that are held besides
-// those of the options. Rows go to a .csv, .json or .mat file, or "-" (as JSON where `form` is
-// "json"), row by row; one without a pose has nan for numbers. TR_FAILED when there is such a row:
-// the others are written all the same. `summary` may be NULL.
+// those of the options. Rows go to a .csv, .json, .mat or .npy file, or "-" (as JSON where `form`
+// is "json"), row by row; one without a pose has nan for numbers. TR_FAILED when there is such a
+// row: the others are written all the same. `summary` may be NULL.
 bool tr_settle_path(tr_plan *plan, const tr_settle_options *options, const char *path,
                     const char *output, const char *form, tr_settle_summary *summary,
                     tr_error *err);

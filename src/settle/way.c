@@ -219,8 +219,8 @@ static void prepare_level(Settle *p, TermGroup group, tr_error *err)
         return;
     }
     const SceneBody *b = &p->system->scene.bodies[p->vehicle];
-    tr_settle_term(p, "the roll", tr_settle_angle(b, 2));
-    tr_settle_term(p, "the pitch", tr_settle_angle(b, 1));
+    tr_settle_term(p, "the roll", tr_held_angle(b, 2));
+    tr_settle_term(p, "the pitch", tr_held_angle(b, 1));
 }
 
 // ---- by name -------------------------------------------------------------------------------
