@@ -52,6 +52,14 @@ err_has '1 of them could not go on to the end, the first because '
 check grep -q '"failed","[^"]' failed.csv
 run 0 sweep swing.yaml --vary "m=-1, 1" --method rk4 -q -o failed.csv
 check grep -q "\"failed\",\"'m' = -1: the mass of 'bob' is negative\"" failed.csv
+# where nothing came of any run that is a failure
+run 1 sweep swing.yaml --vary "m=-1, -2" -o failed.csv
+err_has "trundle: none of the runs could go on to the end, the first because 'm' = -1: the mass of 'bob' is negative"
+check test "$(wc -l <failed.csv)" -eq 3
+run 1 sweep swing.yaml --vary "m=-1, -2" -q -o failed.db
+check test "$(wc -l <err)" -eq 1
+run 1 sweep swing.yaml --vary "m=-1, -2" -q -o failed.db
+err_is 'trundle: none of the runs could go on to the end'
 run 4 sweep swing.yaml --vary l=0.4,0.5 -o /dev/full
 err_has "cannot write '/dev/full'"
 run 4 sweep swing.yaml --vary l=0.4,0.5 -o no/where.csv
