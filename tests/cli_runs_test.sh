@@ -60,6 +60,17 @@ run 1 sweep swing.yaml --vary "m=-1, -2" -q -o failed.db
 check test "$(wc -l <err)" -eq 1
 run 1 sweep swing.yaml --vary "m=-1, -2" -q -o failed.db
 err_is 'trundle: none of the runs could go on to the end'
+# options of something else than is done
+run 2 sweep swing.yaml --vary l=0.4 --hold a=0
+err_is "trundle: --hold has no effect with 'simulate': it is for 'steady', 'linearise', 'settle'"
+run 2 sweep swing.yaml --vary l=0.4 --free m
+err_has "--free has no effect with 'simulate'"
+for option in --end=1 --every=0.1 --method=rk4 --step=1e-3 --rtol=1e-6 --atol=1e-6; do
+    run 2 sweep swing.yaml --vary l=0.4 --do steady $option
+    err_is "trundle: ${option%=*} has no effect with 'steady': it is for 'simulate'"
+done
+run 2 sweep swing.yaml --vary l=0.4 --do linearise --by level
+err_has "--by has no effect with 'linearise': it is for 'settle'"
 run 4 sweep swing.yaml --vary l=0.4,0.5 -o /dev/full
 err_has "cannot write '/dev/full'"
 run 4 sweep swing.yaml --vary l=0.4,0.5 -o no/where.csv
