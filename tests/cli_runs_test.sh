@@ -71,6 +71,13 @@ for option in --end=1 --every=0.1 --method=rk4 --step=1e-3 --rtol=1e-6 --atol=1e
 done
 run 2 sweep swing.yaml --vary l=0.4 --do linearise --by level
 err_has "--by has no effect with 'linearise': it is for 'settle'"
+# what the start leaves open, or has as a formula
+for name in d\(a\) a_rate initial.a_rate "initial.d(a)"; do
+    run 2 sweep swing.yaml --vary "$name=0,1"
+    err_is "trundle: '$name' is part of the state, and \`initial\` has no number for it that could be varied: write one there"
+done
+run 2 sweep swing.yaml --vary initial.b=0,1
+err_has "there is no parameter, input or initial value 'initial.b'"
 run 4 sweep swing.yaml --vary l=0.4,0.5 -o /dev/full
 err_has "cannot write '/dev/full'"
 run 4 sweep swing.yaml --vary l=0.4,0.5 -o no/where.csv
