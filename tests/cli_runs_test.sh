@@ -284,6 +284,24 @@ for value in NULL "''" "'{'" "'{ \"case'" "'{\"with\" 3}'" "'[1, 2'" "'3'"; do
     check test $? -le 4
 done
 
+# Runs that a sweep has not are not merged, and what is refused leaves nothing behind
+for change in 'runs SET run = -5 WHERE run = 1' 'runs SET run = 6 WHERE run = 1' 'rows SET run = -1 WHERE run = 0' \
+    "rows SET run = 'x' WHERE run = 0"; do
+    cp grid.db damaged.db
+    sqlite3 damaged.db "UPDATE $change"
+    run 4 sweep --merge grid.db damaged.db -o merged.db
+    err_is "trundle: 'damaged.db' is damaged: it has runs that its sweep has not"
+    check test ! -e merged.db
+done
+run 4 sweep --merge grid.db text.db -o merged.db
+err_has "'text.db' is no database, or it is damaged"
+run 2 sweep --merge grid.db whole.db -o merged.db
+err_has "'whole.db' was made with another"
+run 4 sweep --merge grid.db nowhere.db -o merged.db
+check test ! -e merged.db
+run 0 sweep --merge grid.db -o merged.db
+err_has '6 of 6 runs are in merged.db'
+
 # A disk that is full: what was written stays, and is gone on with
 (
     ulimit -f 24
