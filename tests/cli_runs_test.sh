@@ -95,6 +95,13 @@ run 2 sweep swing.yaml --vary l=0.4,0.5 --keep "=max(a)"
 err_has "--keep '=max(a)': a name stands before ="
 run 2 sweep swing.yaml --table runs.csv --vary m=1
 err_has '--table says what all runs have'
+# quotes around numbers are quotes and no text
+printf '"l","a0"\n"0.4","1"\n" 0.6 ",2\n' >quoted.csv
+run 0 sweep swing.yaml --table quoted.csv "${keep[@]}" -q
+check test "$(cut -d, -f1-7 out)" = "$(run 0 sweep swing.yaml --table runs.csv "${keep[@]}" -q; cut -d, -f1-7 out)"
+printf 'l,a0\n0.4,"1 m"\n' >holes.csv
+run 3 sweep swing.yaml --table holes.csv
+err_has "holes.csv, line 2: 'a0' has no number"
 printf 'l,a0\n0.4,\n' >holes.csv
 run 3 sweep swing.yaml --table holes.csv
 err_has "holes.csv, line 2: 'a0' has no number"
