@@ -52,6 +52,32 @@ err_has '1 of them could not go on to the end, the first because '
 check grep -q '"failed","[^"]' failed.csv
 run 0 sweep swing.yaml --vary "m=-1, 1" --method rk4 -q -o failed.csv
 check grep -q "\"failed\",\"'m' = -1: the mass of 'bob' is negative\"" failed.csv
+# where nothing came of any run that is a failure
+run 1 sweep swing.yaml --vary "m=-1, -2" -o failed.csv
+err_has "trundle: none of the runs could go on to the end, the first because 'm' = -1: the mass of 'bob' is negative"
+check test "$(wc -l <failed.csv)" -eq 3
+run 1 sweep swing.yaml --vary "m=-1, -2" -q -o failed.db
+check test "$(wc -l <err)" -eq 1
+run 1 sweep swing.yaml --vary "m=-1, -2" -q -o failed.db
+err_is 'trundle: none of the runs could go on to the end'
+# options of something else than is done
+run 2 sweep swing.yaml --vary l=0.4 --hold a=0
+err_is "trundle: --hold has no effect with 'simulate': it is for 'steady', 'linearise', 'settle'"
+run 2 sweep swing.yaml --vary l=0.4 --free m
+err_has "--free has no effect with 'simulate'"
+for option in --end=1 --every=0.1 --method=rk4 --step=1e-3 --rtol=1e-6 --atol=1e-6; do
+    run 2 sweep swing.yaml --vary l=0.4 --do steady $option
+    err_is "trundle: ${option%=*} has no effect with 'steady': it is for 'simulate'"
+done
+run 2 sweep swing.yaml --vary l=0.4 --do linearise --by level
+err_has "--by has no effect with 'linearise': it is for 'settle'"
+# what the start leaves open, or has as a formula
+for name in d\(a\) a_rate initial.a_rate "initial.d(a)"; do
+    run 2 sweep swing.yaml --vary "$name=0,1"
+    err_is "trundle: '$name' is part of the state, and \`initial\` has no number for it that could be varied: write one there"
+done
+run 2 sweep swing.yaml --vary initial.b=0,1
+err_has "there is no parameter, input or initial value 'initial.b'"
 run 4 sweep swing.yaml --vary l=0.4,0.5 -o /dev/full
 err_has "cannot write '/dev/full'"
 run 4 sweep swing.yaml --vary l=0.4,0.5 -o no/where.csv
@@ -69,6 +95,13 @@ run 2 sweep swing.yaml --vary l=0.4,0.5 --keep "=max(a)"
 err_has "--keep '=max(a)': a name stands before ="
 run 2 sweep swing.yaml --table runs.csv --vary m=1
 err_has '--table says what all runs have'
+# quotes around numbers are quotes and no text
+printf '"l","a0"\n"0.4","1"\n" 0.6 ",2\n' >quoted.csv
+run 0 sweep swing.yaml --table quoted.csv "${keep[@]}" -q
+check test "$(cut -d, -f1-7 out)" = "$(run 0 sweep swing.yaml --table runs.csv "${keep[@]}" -q; cut -d, -f1-7 out)"
+printf 'l,a0\n0.4,"1 m"\n' >holes.csv
+run 3 sweep swing.yaml --table holes.csv
+err_has "holes.csv, line 2: 'a0' has no number"
 printf 'l,a0\n0.4,\n' >holes.csv
 run 3 sweep swing.yaml --table holes.csv
 err_has "holes.csv, line 2: 'a0' has no number"
@@ -257,6 +290,24 @@ for value in NULL "''" "'{'" "'{ \"case'" "'{\"with\" 3}'" "'[1, 2'" "'3'"; do
     "$trundle" view damaged.db --model swing.yaml -o damaged.html >out 2>err
     check test $? -le 4
 done
+
+# Runs that a sweep has not are not merged, and what is refused leaves nothing behind
+for change in 'runs SET run = -5 WHERE run = 1' 'runs SET run = 6 WHERE run = 1' 'rows SET run = -1 WHERE run = 0' \
+    "rows SET run = 'x' WHERE run = 0"; do
+    cp grid.db damaged.db
+    sqlite3 damaged.db "UPDATE $change"
+    run 4 sweep --merge grid.db damaged.db -o merged.db
+    err_is "trundle: 'damaged.db' is damaged: it has runs that its sweep has not"
+    check test ! -e merged.db
+done
+run 4 sweep --merge grid.db text.db -o merged.db
+err_has "'text.db' is no database, or it is damaged"
+run 2 sweep --merge grid.db whole.db -o merged.db
+err_has "'whole.db' was made with another"
+run 4 sweep --merge grid.db nowhere.db -o merged.db
+check test ! -e merged.db
+run 0 sweep --merge grid.db -o merged.db
+err_has '6 of 6 runs are in merged.db'
 
 # A disk that is full: what was written stays, and is gone on with
 (

@@ -61,6 +61,19 @@ static void test_names_in_quotes(void **state)
     tr_sheet_free(s);
 }
 
+static void test_numbers_in_quotes(void **state)
+{
+    (void)state;
+    Sheet *s = good("a,b,c,d,e,f\n\"5\",\" -1.5 \",\"5 m\",\"\",\"2\"\"\",\"inf\"\n");
+    const double *v = s->values;
+    assert_true(v[0] == 5 && v[1] == -1.5 && isnan(v[2]) && isnan(v[3]) && isnan(v[4]));
+    assert_true(isinf(v[5]) && s->rows == 1);
+    tr_sheet_free(s);
+    s = good("a,b\n\"1,5\",\"-\"\n");
+    assert_true(isnan(s->values[0]) && isnan(s->values[1]));
+    tr_sheet_free(s);
+}
+
 static void test_ends_of_lines(void **state)
 {
     (void)state;
@@ -159,10 +172,15 @@ static void test_lines(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_columns),       cmocka_unit_test(test_names_in_quotes),
-        cmocka_unit_test(test_ends_of_lines), cmocka_unit_test(test_special_numbers),
-        cmocka_unit_test(test_cut_short),     cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_file),          cmocka_unit_test(test_lines),
+        cmocka_unit_test(test_columns),
+        cmocka_unit_test(test_names_in_quotes),
+        cmocka_unit_test(test_numbers_in_quotes),
+        cmocka_unit_test(test_ends_of_lines),
+        cmocka_unit_test(test_special_numbers),
+        cmocka_unit_test(test_cut_short),
+        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_file),
+        cmocka_unit_test(test_lines),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -344,6 +344,76 @@ static void test_snapshots(void **state)
     check_snapshot("double_pendulum", NULL, "erk", 1, 3);
 }
 
+// Bytes of somebody else's where a chart stands: they are refused, and the run stays where it is.
+static void test_wild_charts(void **state)
+{
+    (void)state;
+    tr_error err = {0};
+    Stepped s = step_model("bicycle", "free", "rk4");
+    advance(s.run, 0.1);
+    const size_t bytes = tr_run_save(s.run, NULL, 0, &err);
+    uint8_t *memory = malloc(bytes), *wild = malloc(bytes);
+    assert_true(memory && wild && tr_run_save(s.run, memory, bytes, &err) == bytes);
+    double *row = copy_row(s.run, s.columns);
+    const Partition *p = &s.run->flow->now->chart->partition;
+    const size_t pivots = p->count * sizeof *p->row;
+    const uint8_t *rows = memmem(memory, bytes, p->row, pivots);
+    assert_true(rows && p->count > 1);
+    const size_t at = (size_t)(rows - memory);
+    assert_memory_equal(rows + pivots, p->dependent, pivots);
+    const uint32_t values[] = {UINT32_MAX, 1u << 31, 5000, p->row[1], s.system->row_count};
+    for (size_t place = at - sizeof *p->row; place < at + 2 * pivots; place += sizeof *p->row)
+        for (size_t k = 0; k < sizeof values / sizeof *values; k++) {
+            if (memcmp(memory + place, &values[k], sizeof *values) == 0) continue;
+            memcpy(wild, memory, bytes);
+            memcpy(wild + place, &values[k], sizeof *values);
+            assert_false(tr_run_restore(s.run, wild, bytes, &err));
+            expect(&err, TR_USAGE, "the snapshot is damaged");
+            assert_same_row(row, s.run, s.columns);
+        }
+    free(row);
+    free(wild);
+    free(memory);
+    let_go(&s);
+}
+
+// Any byte of it another: words, or a run that goes on or says why not, and comes back
+static void check_wild_bytes(const char *model, const char *case_name, const char *method)
+{
+    tr_error err = {0};
+    Stepped s = step_model(model, case_name, method);
+    advance(s.run, 0.1);
+    const size_t bytes = tr_run_save(s.run, NULL, 0, &err);
+    uint8_t *memory = malloc(bytes), *wild = malloc(bytes);
+    assert_true(memory && wild && tr_run_save(s.run, memory, bytes, &err) == bytes);
+    double *row = copy_row(s.run, s.columns);
+    size_t refused = 0;
+    for (size_t i = 0; i < bytes; i += 1 + i / 1000) {
+        memcpy(wild, memory, bytes);
+        wild[i] ^= 0xff;
+        if (tr_run_restore(s.run, wild, bytes, &err)) {
+            tr_run_advance(s.run, tr_run_time(s.run) + 0.002, &err);
+            assert_true(!tr_run_failed(s.run, NULL) || err.text[0]);
+            err = (tr_error){0};
+            assert_true(tr_run_restore(s.run, memory, bytes, &err));
+        } else
+            expect(&err, TR_USAGE, "snapshot"), refused++;
+        assert_same_row(row, s.run, s.columns);
+    }
+    assert_true(refused > 40); // the head alone
+    free(row);
+    free(wild);
+    free(memory);
+    let_go(&s);
+}
+
+static void test_wild_bytes(void **state)
+{
+    (void)state;
+    check_wild_bytes("bicycle", "free", "rk4");
+    check_wild_bytes("hopping_wheel", "hop", "erk");
+}
+
 // Fixed steps are not disturbed by a snapshot that nobody uses.
 static void test_saving_disturbs_nothing(void **state)
 {
@@ -888,6 +958,8 @@ int main(void)
         cmocka_unit_test(test_as_simulated),
         cmocka_unit_test(test_told_to_stop),
         cmocka_unit_test(test_snapshots),
+        cmocka_unit_test(test_wild_charts),
+        cmocka_unit_test(test_wild_bytes),
         cmocka_unit_test(test_saving_disturbs_nothing),
         cmocka_unit_test(test_parameters),
         cmocka_unit_test(test_accelerations),

@@ -31,7 +31,7 @@ static const struct {
     const char *meaning;
 } exit_codes[] = {
     {0, "done"},
-    {1, "the run failed, or memory ran out"},
+    {1, "the run failed, or all runs of a sweep did, or memory ran out"},
     {2, "the command line is wrong"},
     {3, "the model is wrong"},
     {4, "a file could not be read or written"},

@@ -506,7 +506,8 @@ char *tr_plan_deviations(const tr_plan *plan, tr_error *err);
 // 0, and TR_USAGE, when `size` is too small.
 size_t tr_run_save(tr_run *run, void *memory, size_t size, tr_error *err);
 // Back to a snapshot of a run of the same method, and of a plan of the same equations, also in
-// another process with the same library; TR_USAGE when it is not, and the run stays where it was.
+// another process with the same library; TR_USAGE when it is not, or damaged, and the run stays
+// where it was. The bytes may be anybody's: what they cannot be is refused.
 bool tr_run_restore(tr_run *run, const void *memory, size_t size, tr_error *err);
 
 // Many runs of one plan that go on together, side by side as far as they do the same: with their

@@ -74,10 +74,37 @@ static bool read_header(Reader *r, Sheet *sheet)
     return true;
 }
 
-// In quotes stands a text, which is no number.
-static bool skip_text(Reader *r)
+// The characters of a number, with its sign; inf and nan as they are printed. None is nan.
+static size_t take_number(Reader *r, double *value)
 {
-    for (r->at++; r->at < r->end && !is_end(r); r->at++)
+    const bool is_negative = r->at < r->end && *r->at == '-';
+    const bool is_signed = is_negative || (r->at < r->end && *r->at == '+');
+    const char *digits = r->at + is_signed;
+    const size_t left = (size_t)(r->end - digits);
+    size_t used = 0;
+    if (left >= 3 && memcmp(digits, "inf", 3) == 0)
+        *value = (double)INFINITY, used = 3;
+    else if (left >= 3 && memcmp(digits, "nan", 3) == 0)
+        *value = (double)NAN, used = 3;
+    else if (!tr_number_read(digits, left, &used, value))
+        *value = (double)NAN;
+    if (is_negative) *value = -*value;
+    if (!used) return 0;
+    r->at += is_signed + used;
+    return is_signed + used;
+}
+
+// In quotes stands a number, as some programs write all of them, or a text, which is none.
+static bool read_quoted(Reader *r, double *value)
+{
+    r->at++;
+    skip_blanks(r);
+    take_number(r, value);
+    skip_blanks(r);
+    const bool is_number =
+        r->at < r->end && *r->at == '"' && (r->at + 1 == r->end || r->at[1] != '"');
+    if (!is_number) *value = (double)NAN;
+    for (; r->at < r->end && !is_end(r); r->at++)
         if (*r->at == '"' && (r->at + 1 == r->end || r->at[1] != '"'))
             return r->at++, skip_blanks(r), is_end(r) || *r->at == ',';
         else if (*r->at == '"')
@@ -85,26 +112,14 @@ static bool skip_text(Reader *r)
     return false;
 }
 
-// A number, with its sign; inf and nan as they are printed; nothing is nan, and so is a text.
+// Nothing is nan, and so is a text.
 static bool read_field(Reader *r, double *value)
 {
     skip_blanks(r);
-    if (r->at < r->end && *r->at == '"') return *value = (double)NAN, skip_text(r);
-    const bool is_negative = r->at < r->end && *r->at == '-';
-    const bool is_signed = is_negative || (r->at < r->end && *r->at == '+');
-    if (is_signed) r->at++;
-    const size_t left = (size_t)(r->end - r->at);
-    size_t used = 0;
-    if (left >= 3 && memcmp(r->at, "inf", 3) == 0)
-        *value = (double)INFINITY, used = 3;
-    else if (left >= 3 && memcmp(r->at, "nan", 3) == 0)
-        *value = (double)NAN, used = 3;
-    else if (!tr_number_read(r->at, left, &used, value))
-        *value = (double)NAN;
-    if (is_negative) *value = -*value;
-    r->at += used;
+    if (r->at < r->end && *r->at == '"') return read_quoted(r, value);
+    take_number(r, value);
     skip_blanks(r);
-    return (is_end(r) || *r->at == ',') && (used || !is_signed);
+    return is_end(r) || *r->at == ',';
 }
 
 static void refuse_field(const Reader *r, const Sheet *sheet, size_t column, const char *field)

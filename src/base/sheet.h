@@ -16,8 +16,8 @@ typedef struct Sheet {
 } Sheet;
 
 // NULL, with the line in the error, when it is anything else. An empty field is not a number (nan),
-// and neither is a text in quotes. A last line that is cut short, as an interrupted writer leaves
-// it, does not count.
+// and neither is a text in quotes, which a number may stand in, too. A last line that is cut short,
+// as an interrupted writer leaves it, does not count.
 Sheet *tr_sheet_read(const char *path, tr_error *err);
 // What a file of that name holds, or would hold: the text is taken over, and ends with a zero.
 // Without a name, errors say nothing of what is in it.

@@ -102,6 +102,9 @@ static void print_json(const tr_sweep_options *o, const tr_sweep_summary *s)
             s->runs, s->before, s->done, s->failed, s->seconds, s->interrupted ? "true" : "false");
 }
 
+// Nothing came of any of the runs.
+static bool is_in_vain(const tr_sweep_summary *s) { return s->done && s->failed == s->done; }
+
 static void print_summary(const tr_sweep_options *o, const tr_sweep_summary *s)
 {
     const size_t made = s->done - s->before;
@@ -111,7 +114,7 @@ static void print_summary(const tr_sweep_options *o, const tr_sweep_summary *s)
     if (s->on[0])
         cli_say("%zu steps were made on a GPU%s%s\n", s->steps_on_gpu,
                 strncmp(s->on, "the CPU", 7) == 0 ? ", the others on " : ": ", s->on);
-    if (s->failed)
+    if (s->failed && !is_in_vain(s))
         cli_say("%zu of them could not go on to the end%s%s\n", s->failed,
                 s->words[0] ? ", the first because " : "", s->words);
     if (strcmp(o->output, "-") != 0) cli_say("written to %s\n", o->output);
@@ -135,7 +138,11 @@ static int run(const Options *options, const tr_model *model)
     if (!options->quiet && summary.done && options->json) print_json(&o, &summary);
     if (!options->quiet && summary.done && !options->json) print_summary(&o, &summary);
     if (err.status) return cli_complain_of(options, &err);
-    return summary.interrupted ? EXIT_INTERRUPTED : 0;
+    if (summary.interrupted) return EXIT_INTERRUPTED;
+    if (!is_in_vain(&summary)) return 0;
+    cli_say("trundle: none of the runs could go on to the end%s%s\n",
+            summary.words[0] ? ", the first because " : "", summary.words);
+    return TR_FAILED;
 }
 
 static int merge(const Options *options)

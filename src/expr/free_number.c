@@ -37,18 +37,29 @@ static uint32_t input_called(const System *s, Text name, Suggestion *nearest)
     return start_called(s, name);
 }
 
+// A coordinate or a velocity, also as `initial` may say it: z, d(z), initial.z
+static bool is_state(const System *s, Text name)
+{
+    if (text_begins_with(name, "initial."))
+        name.at += strlen("initial."), name.length -= strlen("initial.");
+    const bool is_rate = text_begins_with(name, "d(") && text_ends_with(name, ")");
+    if (is_rate) name = (Text){name.at + 2, name.length - 3};
+    for (uint32_t i = 0; i < s->input_count; i++) {
+        const bool may_be =
+            s->inputs[i].kind == TR_POSITION || (s->inputs[i].kind == TR_VELOCITY && !is_rate);
+        if (may_be && text_is(name, s->inputs[i].name)) return true;
+    }
+    return false;
+}
+
 static void refuse_name(const System *s, Text name, const char *done, const Suggestion *nearest,
                         tr_error *err)
 {
     char hint[TR_HINT_SIZE];
-    bool is_state = false;
-    for (uint32_t i = 0; i < s->input_count; i++)
-        is_state =
-            is_state || ((s->inputs[i].kind == TR_POSITION || s->inputs[i].kind == TR_VELOCITY) &&
-                         text_is(name, s->inputs[i].name));
-    if (is_state)
+    if (is_state(s, name))
         tr_fail(err, TR_USAGE, (Place){0},
-                "'%.*s' is part of the state, and `initial` has no number for it that could be %s",
+                "'%.*s' is part of the state, and `initial` has no number for it that could be %s: "
+                "write one there",
                 TEXT(name), done);
     else if (tr_system_find(s, name))
         tr_system_setting(s, name, done, err);

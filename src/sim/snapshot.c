@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // A run as bytes: what was set, how contacts and the chart are, and the numbers that steps depend
-// on. One function lists these for both directions.
+// on. One function lists these for both directions. Bytes may be anybody's: what is an index, a
+// count or a time is looked at before it is used.
+#include "num/dense.h"
 #include "plan/switch.h"
 #include "sim/run.h"
 #include "sim/sample.h"
 
 #include <assert.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +20,7 @@ typedef struct Tape {
     uint8_t *to;         // where they are written; NULL when they are read
     const uint8_t *from; // or read
     size_t used, size;
-    bool failed; // it is too short
+    bool failed; // it is too short, or what was read cannot be
 } Tape;
 
 static void pass(Tape *tape, void *data, size_t bytes)
@@ -36,6 +39,30 @@ static void pass(Tape *tape, void *data, size_t bytes)
 #define PASS(tape, object) pass(tape, &(object), sizeof(object))
 
 static void pass_doubles(Tape *tape, double *x, size_t count) { pass(tape, x, count * sizeof *x); }
+
+// Of what was read
+static void insist(Tape *tape, bool holds) { tape->failed |= tape->from && !holds; }
+
+// What was read of them may be no truth at all: then it is false, as anybody may look at it.
+static void insist_on_truth(Tape *tape, bool *x)
+{
+    uint8_t byte;
+    memcpy(&byte, x, sizeof byte);
+    if (byte > 1) *x = false, tape->failed = true;
+}
+
+static void pass_truths(Tape *tape, bool *x, size_t count)
+{
+    pass(tape, x, count * sizeof *x);
+    for (size_t i = 0; i < count; i++) insist_on_truth(tape, &x[i]);
+}
+
+#define PASS_TRUTH(tape, object) pass_truths(tape, &(object), 1)
+
+static void insist_on_text(Tape *tape, const char *text, size_t size)
+{
+    insist(tape, memchr(text, 0, size) != NULL);
+}
 
 // ---- who it is -----------------------------------------------------------------------------
 
@@ -71,8 +98,8 @@ static void pass_settings(Tape *tape, Run *run)
 {
     const size_t n = run->plan->system->input_count;
     pass_doubles(tape, run->values, n);
-    pass(tape, run->is_set, n * sizeof *run->is_set);
-    PASS(tape, run->is_changed);
+    pass_truths(tape, run->is_set, n);
+    PASS_TRUTH(tape, run->is_changed);
 }
 
 static void pass_chart(Tape *tape, Chart *c, uint32_t *row, uint32_t *dependent)
@@ -81,18 +108,101 @@ static void pass_chart(Tape *tape, Chart *c, uint32_t *row, uint32_t *dependent)
     PASS(tape, c->m_locked);
     PASS(tape, c->surplus_count);
     PASS(tape, c->partition.count);
-    if (tape->failed || c->partition.count > c->rows + c->passive || c->surplus_count > c->rows) {
-        tape->failed = true;
-        return;
-    }
+    insist(tape, c->partition.count <= c->passive && c->partition.count <= c->system->row_count);
+    insist(tape, c->surplus_count <= c->rows && c->m_locked <= c->m && c->m <= c->rows);
+    if (tape->failed) return;
     const size_t table = (size_t)c->surplus_count * c->rows;
     pass(tape, row, c->partition.count * sizeof *row);
     pass(tape, dependent, c->partition.count * sizeof *dependent);
-    pass(tape, c->hyperstatic, c->rows * sizeof *c->hyperstatic);
+    pass_truths(tape, c->hyperstatic, c->rows);
     pass(tape, c->surplus, c->surplus_count * sizeof *c->surplus);
-    pass(tape, c->antagonist, c->surplus_count * sizeof *c->antagonist);
+    pass_truths(tape, c->antagonist, c->surplus_count);
     pass_doubles(tape, c->dependence, table);
     pass_doubles(tape, c->shares, table);
+}
+
+static void pass_modes(Tape *tape, LatchMode *modes, uint32_t count)
+{
+    pass(tape, modes, count * sizeof *modes);
+    for (uint32_t i = 0; i < count; i++) {
+        insist_on_truth(tape, &modes[i].is_open);
+        insist_on_truth(tape, &modes[i].is_slipping);
+    }
+}
+
+// Where it is in time, and how methods step on from there
+static void pass_steps(Tape *tape, Mover *m)
+{
+    const size_t size = m->flow->size;
+    PASS(tape, m->t);
+    pass_doubles(tape, m->y, size);
+    insist(tape, isfinite(m->t) && m->t >= 0 && all_finite(m->y, size));
+    pass_doubles(tape, m->work, WORK_VECTORS * size);
+    PASS(tape, m->grid);
+    insist_on_truth(tape, &m->grid.is_there);
+    insist(tape, m->grid.start >= 0 && m->grid.start <= m->t && m->grid.count < 1ull << 53);
+    PASS(tape, m->first_step);
+    insist(tape, isfinite(m->first_step) && m->first_step >= 0);
+    PASS(tape, m->adams.known);
+    insist(tape, m->adams.known <= 4);
+    PASS(tape, m->adams.step);
+    PASS(tape, m->outlook.order);
+    insist(tape, m->outlook.order >= 0 && m->outlook.order <= 5);
+    PASS(tape, m->outlook.next);
+    PASS(tape, m->outlook.covered);
+    PASS(tape, m->outlook.implicit);
+    PASS(tape, m->steps);
+    PASS(tape, m->failed_steps);
+    PASS(tape, m->drift);
+    PASS(tape, m->outlook.advice);
+    insist_on_text(tape, m->outlook.advice, sizeof m->outlook.advice);
+}
+
+// Its next sample is not long past: all that are would be taken.
+static bool is_clock(const Clock *clock, double t)
+{
+    const Period *p = &clock->period;
+    const bool is_round = p->under > 0 && p->over / p->under == p->seconds;
+    return p->seconds > 0 && isfinite(p->seconds) &&
+           (is_round || (p->under == 0 && p->over == 0)) &&
+           tr_period_time(p, (double)clock->count) > t - 2 * p->seconds;
+}
+
+// Of switches, alarms and samples
+static void pass_habits(Tape *tape, Run *run)
+{
+    const Flow *flow = run->flow;
+    const uint32_t clocks = flow->system->clocked_count;
+    pass_doubles(tape, flow->sides, flow->switch_count);
+    pass(tape, run->habits, flow->switch_count * sizeof *run->habits);
+    for (uint32_t k = 0; k < flow->switch_count; k++)
+        insist_on_truth(tape, &run->habits[k].is_calm);
+    pass(tape, run->spells, flow->system->alarm_count * sizeof *run->spells);
+    pass(tape, run->clocks, clocks * sizeof *run->clocks);
+    for (uint32_t i = 0; i < clocks; i++) insist(tape, is_clock(&run->clocks[i], run->mover->t));
+}
+
+// What was seen of the last states
+static void pass_path(Tape *tape, Path *path)
+{
+    PASS(tape, path->count);
+    PASS(tape, path->t);
+    insist(tape, path->count >= 1 && path->count <= PATH_STATES);
+    for (uint32_t i = 0; i < path->count && !tape->failed; i++)
+        insist(tape, isfinite(path->t[i]) && path->t[i] >= (i ? path->t[i - 1] : 0));
+    for (int i = 0; i < PATH_STATES; i++) pass_doubles(tape, path->y[i], path->flow->size);
+    path->rated = PATH_STATES;
+}
+
+static void pass_due(Tape *tape, Watch *w)
+{
+    PASS(tape, w->due.status);
+    if (!w->due.status) return;
+    PASS(tape, w->due);
+    PASS(tape, w->end);
+    insist(tape, w->due.status > TR_OK && w->due.status <= TR_NO_MEMORY);
+    insist_on_text(tape, w->due.text, sizeof w->due.text);
+    insist_on_text(tape, w->due.file, sizeof w->due.file);
 }
 
 // What steps depend on, in a flow and with a mover of the right sizes
@@ -102,21 +212,7 @@ static void pass_state(Tape *tape, Run *run)
     Mover *m = run->mover;
     Watch *w = &m->watch;
     const uint32_t alarms = flow->system->alarm_count;
-    PASS(tape, m->t);
-    pass_doubles(tape, m->y, flow->size);
-    pass_doubles(tape, m->work, (size_t)WORK_VECTORS * flow->size);
-    PASS(tape, m->grid);
-    PASS(tape, m->first_step);
-    PASS(tape, m->adams.known);
-    PASS(tape, m->adams.step);
-    PASS(tape, m->outlook.order);
-    PASS(tape, m->outlook.next);
-    PASS(tape, m->outlook.covered);
-    PASS(tape, m->outlook.implicit);
-    PASS(tape, m->steps);
-    PASS(tape, m->failed_steps);
-    PASS(tape, m->drift);
-    PASS(tape, m->outlook.advice);
+    pass_steps(tape, m);
     PASS(tape, flow->evaluations);
     PASS(tape, flow->all_evaluations);
     PASS(tape, flow->jacobians);
@@ -124,30 +220,20 @@ static void pass_state(Tape *tape, Run *run)
     PASS(tape, run->fastest);
     PASS(tape, run->recent);
     PASS(tape, run->switches);
-    PASS(tape, run->has_doubted);
-    PASS(tape, run->has_chattered);
-    pass_doubles(tape, flow->sides, flow->switch_count);
-    pass(tape, run->habits, flow->switch_count * sizeof *run->habits);
-    pass(tape, run->spells, alarms * sizeof *run->spells);
-    pass(tape, run->clocks, flow->system->clocked_count * sizeof *run->clocks);
+    PASS_TRUTH(tape, run->has_doubted);
+    PASS_TRUTH(tape, run->has_chattered);
+    pass_habits(tape, run);
     if (!tr_flow_is_watched(flow)) return;
     if (flow->stance) pass_doubles(tape, flow->stance->square, flow->stance->all);
     if (flow->stance) tr_stance_rescale(flow->stance);
     pass_doubles(tape, flow->largest, flow->footing->constraints);
     pass_doubles(tape, w->last, alarms);
-    pass(tape, w->told, alarms * sizeof *w->told);
+    pass_truths(tape, w->told, alarms);
     PASS(tape, w->quality);
     PASS(tape, w->changes);
-    PASS(tape, w->due.status);
-    if (w->due.status) {
-        PASS(tape, w->due);
-        PASS(tape, w->end);
-    }
+    pass_due(tape, w);
     PASS(tape, w->last_steps);
-    PASS(tape, w->path.count);
-    PASS(tape, w->path.t);
-    for (int i = 0; i < PATH_STATES; i++) pass_doubles(tape, w->path.y[i], flow->size);
-    w->path.rated = PATH_STATES;
+    pass_path(tape, &w->path);
 }
 
 // ---- saving --------------------------------------------------------------------------------
@@ -157,7 +243,7 @@ size_t tr_run_write(Run *run, void *memory, size_t size)
     Tape tape = {.to = memory, .size = size};
     pass_settings(&tape, run);
     pass_doubles(&tape, run->flow->inputs, run->plan->system->input_count);
-    pass(&tape, run->flow->modes, run->plan->system->latch_count * sizeof(LatchMode));
+    pass_modes(&tape, run->flow->modes, run->plan->system->latch_count);
     Chart *chart = (Chart *)run->flow->now->chart; // which is only read
     if (chart)
         pass_chart(&tape, chart, (uint32_t *)chart->partition.row,
@@ -219,6 +305,42 @@ static Chart *read_chart(Tape *tape, const System *s, const Footing *f, tr_error
     return tr_fail_memory(err), NULL;
 }
 
+// Each pivot is of a row that is closed, for a velocity of its own; the other closed constraints
+// are surplus. Rows and velocities that are left, by row and by input
+static bool has_pivots(const Chart *c, bool *row_left, bool *velocity_left)
+{
+    const Partition *p = &c->partition;
+    uint32_t surplus = 0;
+    for (uint32_t k = 0; k < p->count; k++) {
+        const uint32_t row = p->row[k], velocity = p->dependent[k];
+        if (row >= c->system->row_count || velocity >= c->system->input_count) return false;
+        if (!row_left[row] || !velocity_left[velocity]) return false;
+        row_left[row] = velocity_left[velocity] = false;
+    }
+    for (uint32_t i = 0; i < c->rows; i++)
+        if (row_left[i] && (surplus == c->surplus_count || c->surplus[surplus++] != i))
+            return false;
+    return surplus == c->surplus_count;
+}
+
+static bool is_chart(const Chart *c, const Footing *f, tr_error *err)
+{
+    const System *s = c->system;
+    uint32_t *velocity = calloc(s->input_count + 1u, sizeof *velocity);
+    bool *left = calloc((size_t)s->row_count + s->input_count + 1, sizeof *left), good = false;
+    if (velocity && left) {
+        const uint32_t count = tr_system_velocities(s, velocity);
+        for (uint32_t i = 0; i < s->row_count; i++) left[i] = i >= c->rows || !f->open[i];
+        for (uint32_t k = 0; k < count; k++)
+            left[s->row_count + velocity[k]] = !is_motion_driven(&s->inputs[velocity[k]]);
+        good = has_pivots(c, left, left + s->row_count);
+    } else
+        tr_fail_memory(err);
+    free(velocity);
+    free(left);
+    return good;
+}
+
 // The flow that a tape describes, and a mover in it, in another run
 static bool read_flow(Tape *tape, Run *to, tr_error *err)
 {
@@ -228,9 +350,10 @@ static bool read_flow(Tape *tape, Run *to, tr_error *err)
     Chart *chart = NULL;
     if (inputs && modes) {
         pass_doubles(tape, inputs, s->input_count);
-        pass(tape, modes, s->latch_count * sizeof *modes);
-        const Footing *f = tr_plan_footing(to->plan, modes, inputs, err);
+        pass_modes(tape, modes, s->latch_count);
+        const Footing *f = tape->failed ? NULL : tr_plan_footing(to->plan, modes, inputs, err);
         if (f && s->row_count) chart = read_chart(tape, s, f, err);
+        if (chart && !tape->failed) insist(tape, is_chart(chart, f, err));
         if (!has_failed(err) && !tape->failed)
             to->flow = tr_flow_in(to->plan, modes, inputs, chart, err);
         else

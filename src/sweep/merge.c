@@ -37,6 +37,17 @@ static bool has_tables(const Merge *m, const char *which, tr_error *err)
     return ask(m, tables, err) == 3 && ask(m, settings, err) == 2;
 }
 
+// What went wrong with a part is said of it, and not of the output.
+static void refuse_part(const Merge *m, const tr_error *own, tr_error *err)
+{
+    if (own->status == TR_NO_MEMORY)
+        tr_fail_memory(err);
+    else if (tr_database_is_busy(m->all))
+        tr_fail(err, own->status, (Place){0}, "'%.200s' is locked by another program", m->part);
+    else
+        tr_fail(err, own->status, (Place){0}, "'%.200s' is no database, or it is damaged", m->part);
+}
+
 static bool attach(const Merge *m, tr_error *err)
 {
     if (access(m->part, R_OK) != 0) // it would be made
@@ -48,12 +59,8 @@ static bool attach(const Merge *m, tr_error *err)
     tr_query_step(q, &own);
     tr_query_free(q);
     const bool is_sweep = has_tables(m, "part", &own);
-    if (own.status == TR_NO_MEMORY)
-        tr_fail_memory(err);
-    else if (own.status && tr_database_is_busy(m->all))
-        tr_fail(err, own.status, (Place){0}, "'%.200s' is locked by another program", m->part);
-    else if (own.status)
-        tr_fail(err, own.status, (Place){0}, "'%.200s' is no database, or it is damaged", m->part);
+    if (own.status)
+        refuse_part(m, &own, err);
     else if (!is_sweep)
         tr_fail(err, TR_USAGE, (Place){0}, "'%.200s' is no database of a sweep", m->part);
     return !has_failed(err);
@@ -112,6 +119,25 @@ static bool compare_settings(const Merge *m, tr_error *err)
     return !has_failed(err);
 }
 
+// Runs are numbered from 0 on, below their count.
+static bool check_numbers(const Merge *m, tr_error *err)
+{
+    tr_error own = {0}; // the database names another file
+    const double wrong =
+        ask(m,
+            "WITH all_runs(count) AS (SELECT CAST(value AS INTEGER) FROM part.settings WHERE name "
+            "= 'runs') SELECT (SELECT count(*) FROM part.runs, all_runs WHERE run < 0 OR run >= "
+            "count) + (SELECT count(*) FROM part.rows, all_runs WHERE typeof(run) <> 'integer' OR "
+            "run < 0 OR run >= count)",
+            &own);
+    if (own.status)
+        refuse_part(m, &own, err);
+    else if (wrong > 0)
+        tr_fail(err, TR_IO, (Place){0}, "'%.200s' is damaged: it has runs that its sweep has not",
+                m->part);
+    return !has_failed(err);
+}
+
 // All or nothing of a part
 static bool add_part(Merge *m, tr_error *err)
 {
@@ -124,6 +150,22 @@ static bool add_part(Merge *m, tr_error *err)
                        "INSERT OR IGNORE INTO main.rows SELECT * FROM part.rows; COMMIT",
                        err);
     return !has_failed(err) && tr_database_do(m->all, "DETACH part", err);
+}
+
+// All of them before anything is written: what is refused leaves no file behind.
+static bool check_parts(const char *const *parts, size_t count, tr_error *err)
+{
+    if (!tr_database_is_there(err)) return false;
+    Merge m = {.output = ":memory:"};
+    m.all = tr_database_open(m.output, true, err);
+    for (size_t i = 0; i < count && !has_failed(err); i++) {
+        m.part = parts[i];
+        if (attach(&m, err) && (i ? compare_settings(&m, err) : begin(&m, err)) &&
+            check_numbers(&m, err))
+            tr_database_do(m.all, "DETACH part", err);
+    }
+    tr_database_close(m.all);
+    return !has_failed(err);
 }
 
 static void open_output(Merge *m, tr_error *err)
@@ -147,7 +189,7 @@ bool tr_sweep_merge(const char *const *parts, size_t count, const char *output,
     *summary = (tr_sweep_summary){0};
     if (has_failed(err) || !parts || !output) return false;
     Merge m = {.output = output};
-    open_output(&m, err);
+    if (check_parts(parts, count, err)) open_output(&m, err);
     for (size_t i = 0; i < count && !has_failed(err); i++) {
         m.part = parts[i];
         add_part(&m, err);

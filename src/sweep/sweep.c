@@ -125,6 +125,35 @@ static bool name_columns(Sweep *s, tr_error *err)
 
 // ---- before ---------------------------------------------------------------------------------
 
+static bool refuse_option(const Task *task, const char *option, tr_error *err)
+{
+    char others[100] = "";
+    for (int i = 0; i < TASKS; i++)
+        if (tr_is_listed(tasks[i].options, option))
+            tr_list_name(others, sizeof others, tasks[i].name);
+    tr_fail(err, TR_USAGE, (Place){0}, "%s has no effect with '%s': it is for %s", option,
+            task->name, others);
+    return false;
+}
+
+// What was given for something else than is done
+static bool check_options(const Sweep *s, tr_error *err)
+{
+    const tr_sweep_options *o = s->options;
+    const struct {
+        const char *name;
+        bool is_given;
+    } options[] = {
+        {"--end", !isnan(o->end)},   {"--every", !isnan(o->every)}, {"--method", o->method},
+        {"--step", !isnan(o->step)}, {"--rtol", !isnan(o->rtol)},   {"--atol", !isnan(o->atol)},
+        {"--free", o->free},         {"--hold", o->hold_count},     {"--by", o->by},
+    };
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++)
+        if (options[i].is_given && !tr_is_listed(s->task->options, options[i].name))
+            return refuse_option(s->task, options[i].name, err);
+    return true;
+}
+
 static bool choose_task(Sweep *s, tr_error *err)
 {
     const char *what = s->options->what ? s->options->what : tasks[0].name;
@@ -166,7 +195,7 @@ static bool check_place(const Sweep *s, tr_error *err)
 static bool open_sweep(Sweep *s, tr_error *err)
 {
     const tr_sweep_options *o = s->options;
-    if (!choose_task(s, err) || !check_place(s, err)) return false;
+    if (!choose_task(s, err) || !check_options(s, err) || !check_place(s, err)) return false;
     if (o->shard && o->shard >= o->shards) {
         tr_fail(err, TR_USAGE, (Place){0}, "there is no shard %zu of %zu", o->shard + 1, o->shards);
         return false;

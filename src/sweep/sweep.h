@@ -108,7 +108,7 @@ static inline double *block_values(const Sweep *s, const Block *b, uint32_t run)
 
 // A way to work on blocks, a row of task.def
 typedef struct Task {
-    const char *name;
+    const char *name, *options; // that it has, and not all do
     // Looks at the options, and names the columns of rows.
     bool (*prepare)(Sweep *sweep, tr_error *err);
     // One for each thread
