@@ -4,6 +4,7 @@
 #include "own.h"
 
 #include <stddef.h>
+#include <stdio.h>
 
 PyTypeObject *system_type;
 
