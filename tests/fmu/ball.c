@@ -375,9 +375,13 @@ TYPE_OF(Int8)
 TYPE_OF(UInt8)
 TYPE_OF(Int16)
 TYPE_OF(UInt16)
-TYPE_OF(UInt32) TYPE_OF(Int64) TYPE_OF(UInt64) TYPE_OF(Boolean)
-    NONE(SetInt32, fmi3Instance c, const fmi3ValueReference vr[], size_t n, const fmi3Int32 v[],
-         size_t m) fmi3Status fmi3GetString(VALUES(fmi3String))
+TYPE_OF(UInt32)
+TYPE_OF(Int64)
+TYPE_OF(UInt64)
+TYPE_OF(Boolean)
+NONE(SetInt32, fmi3Instance c, const fmi3ValueReference vr[], size_t n, const fmi3Int32 v[],
+     size_t m)
+fmi3Status fmi3GetString(VALUES(fmi3String))
 {
     for (size_t k = 0; k < count; k++) value[k] = ((Ball *)c)->name;
     return OK;
