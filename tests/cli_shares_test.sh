@@ -60,7 +60,7 @@ err_has "'other.db' was made with another end than 'part2.db': '9', not '10'"
 sed 's/m: 1,/m: 2,/' swing.yaml >heavy.yaml
 run 0 sweep heavy.yaml "${many[@]:2}" --shard 1/3 -q -o heavy.db
 run 2 sweep --merge part2.db heavy.db -o mixed.db
-err_has "'heavy.db' is of another model than 'mixed.db', or the model has changed between"
+err_has "'heavy.db' is of another model than 'part2.db', or the model has changed between"
 sqlite3 birds.db 'CREATE TABLE birds (name)'
 run 2 sweep --merge part2.db birds.db -o mixed.db
 err_has "'birds.db' is no database of a sweep"
@@ -81,7 +81,7 @@ err_has "'silent.db' is no database of a sweep"
 cp part3.db forgetful.db
 sqlite3 forgetful.db "DELETE FROM settings WHERE name = 'seed'"
 run 2 sweep --merge part2.db forgetful.db -o mixed.db
-err_has "'forgetful.db' was made with another seed than 'mixed.db': '', not '3'"
+err_has "'forgetful.db' was made with another seed than 'part2.db': '', not '3'"
 # commands behind that which makes a table are not done
 cp part2.db evil.db
 sqlite3 evil.db "PRAGMA writable_schema = 1; UPDATE sqlite_master SET sql = sql || '; ATTACH ''stolen.db'' AS more; CREATE TABLE more.birds (name)' WHERE name = 'settings'"

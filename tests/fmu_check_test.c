@@ -130,6 +130,8 @@ static const struct {
     {2, "<ModelVariables>", "<LogCategories/><ModelVariables>",
      "<LogCategories> must stand before <DefaultExperiment>"},
     {3, "<ModelStructure>", "<ModelVariables/><ModelStructure>", "<ModelVariables> is there twice"},
+    {2, "<CoSimulation ", "<ModelExchange modelIdentifier=\"ball\"/><CoSimulation ",
+     "<ModelExchange> is there twice"},
     {3, "<InitialUnknown ", "<Output valueReference=\"1\"/><InitialUnknown ",
      "<Output> must stand before <ContinuousStateDerivative>"},
     {2, "</ModelStructure>", "", "this is not XML that can be read: mismatched tag"},
@@ -147,6 +149,18 @@ static void test_description(void **state)
         assert_found(write_ball(version, xml, FMU_DIR "/ball.c"), false, changes[i].words);
         free(xml);
     }
+}
+
+// FMI 2.0 leaves open which kind is told first.
+static void test_kinds_the_other_way_round(void **state)
+{
+    (void)state;
+    const char *kind = "<ModelExchange modelIdentifier=\"ball\"/>";
+    char *xml = replaced(ball_xml(2, kind, ""), "<UnitDefinitions>",
+                         "<ModelExchange modelIdentifier=\"ball\"/><UnitDefinitions>");
+    const char *path = write_ball(2, xml, FMU_DIR "/ball.c");
+    if (checked(path, false).mistakes) fail_msg("%s", checked(path, false).words);
+    free(xml);
 }
 
 // Where names are said to be structured, they are.
@@ -376,6 +390,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_good),
         cmocka_unit_test(test_description),
+        cmocka_unit_test(test_kinds_the_other_way_round),
         cmocka_unit_test(test_structured_names),
         cmocka_unit_test(test_bombs),
         cmocka_unit_test(test_archive),

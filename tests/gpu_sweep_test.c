@@ -247,6 +247,7 @@ static void refuse(const Case *c, const char *what, const char *on, const char *
     tr_sweep_options o = options_of(c);
     tr_model *m = model_called(c->model);
     o.what = what, o.on = on;
+    if (what) o.end = o.every = o.step = (double)NAN, o.method = NULL; // of other tasks
     assert_false(tr_sweep(m, NULL, &o, NULL, &err));
     assert_int_equal(err.status, TR_USAGE);
     assert_string_equal(err.text, words);

@@ -126,8 +126,10 @@ static void test_options(void **state)
     static const struct {
         const char *method, *given, *words; // NULL: it has an effect
     } cases[] = {
-        {"erk", "step", "'step' has no effect with erk: it is for rk4, pece, lie or euler"},
-        {"bdf", "rtol, step", "'step' has no effect with bdf: it is for rk4, pece, lie or euler"},
+        {"erk", "step",
+         "'step' has no effect with erk: it is for rk4, pece, lie, rosenbrock or euler"},
+        {"bdf", "rtol, step",
+         "'step' has no effect with bdf: it is for rk4, pece, lie, rosenbrock or euler"},
         {"bdf", "dense", "'dense' has no effect with bdf: it is for erk"},
         {"rk4", "dense", "'dense' has no effect with rk4: it is for erk"},
         {"euler", "end,rtol", "'rtol' has no effect with euler: it is for erk or bdf"},
@@ -150,8 +152,9 @@ static void test_options_of_cases(void **state)
     (void)state;
     Told told;
     run_told("x2: x", "step: 0.01", NULL, NULL, &told);
-    assert_string_equal(told.words[0],
-                        "'step' has no effect with erk: it is for rk4, pece, lie or euler");
+    assert_string_equal(
+        told.words[0],
+        "'step' has no effect with erk: it is for rk4, pece, lie, rosenbrock or euler");
     run_told("x2: x", "step: 0.01", "rk4", NULL, &told);
     assert_int_equal(told.count, 2);
     run_told("x2: x", "method: rk4, step: 0.01, rtol: 1e-6", NULL, NULL, &told);

@@ -497,7 +497,7 @@ size_t tr_plan_column_count(const tr_plan *plan);
 const char *tr_plan_column_name(const tr_plan *plan, size_t index); // NULL beyond the last
 const char *tr_plan_column_unit(const tr_plan *plan, size_t index); // "" when it is not known
 // What tr_simulate records behind these where something is uncertain, sd(NAME) and cov(A:B), one to
-// a line; else "". Those of one thing are in its unit.
+// a line; else "". Those of one thing are in its unit. For tr_text_free.
 char *tr_plan_deviations(const tr_plan *plan, tr_error *err);
 
 // A snapshot of a run in memory of the caller's: all that later numbers depend on. Gives the bytes
@@ -613,7 +613,7 @@ typedef struct tr_export_options {
     const char *fix;     // parameters that are to be numbers, "m,l"; "all"; NULL: none
     const char *outputs; // those that are wanted, by their columns; NULL: all
     // reduced: by the velocities that are independent at the start, and with contacts as they are
-    // there; unreduced: both change as in a run, which is for c of double precision; auto, NULL:
+    // there; unreduced: both change as in a run, which is for c and fmu; auto, NULL:
     // reduced, unless contacts may change or other velocities become independent in a run of its
     // case
     const char *form;
@@ -975,7 +975,7 @@ typedef struct tr_steady_options {
     const char *const *holds; // "roll=0.2"; or "speed": it stays what it is at the start
     size_t hold_count;
     const char *sweep;  // of a family: "roll=0.01:0.5:0.01", a formula or a parameter
-    const char *output; // of a family: .csv, .json or .mat file; "-" is standard output
+    const char *output; // of a family: .csv, .json, .mat or .npy file; "-" is standard output
     const char *form;   // of a family: "json", or NULL: as the name of the file says
     // What else it takes is chosen: without `free` all inputs are free, and what is then left open
     // is held, as far as it takes, of what `initial` says what the swept parameter is in, rates and

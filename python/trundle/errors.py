@@ -48,7 +48,8 @@ KINDS = {1: Failed, 2: UsageError, 3: InvalidModel, 4: FileError}
 WITH_LINES = 1 << 24  # settings have lines below 0, and the k-th file `with` lines from k times this on
 
 
-OTHERWISE = {"allow_files": "allowed", "with": "with_", "from": "from_", "no_deviations": "deviations=False", "no_project": "project=False"}
+OTHERWISE = {"allow_files": "allowed", "with": "with_", "from": "from_",
+             "no_deviations": "deviations=False"}
 
 
 def keyword(option):

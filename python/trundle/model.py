@@ -48,7 +48,7 @@ class LoadedModel:
     """A model with a case and settings: what load() and parse() give, and all that can be asked of it.
 
     m.parameters, m.inputs     numbers with units, by name; m.start: those of `initial` and `guess`
-    m.columns, m.units         what a run records
+    m.columns, m.units         what simulate() records
     m.variant(case, set, ...)  the same model otherwise
     m.check()                  what the doctor says
     m.simulate(...)            a recorded run

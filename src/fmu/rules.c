@@ -4,7 +4,6 @@
 #include "fmu/description.h"
 #include "fmu/schema.h"
 
-#include <ctype.h>
 #include <math.h>
 
 typedef struct Rules {
@@ -23,11 +22,16 @@ static const char *const initial_words[] = {"none", "exact", "approx", "calculat
 
 // ---- names ---------------------------------------------------------------------------------
 
+static bool begins_name(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+
 static bool is_identifier(const char *text)
 {
-    if (!text || !(isalpha((unsigned char)*text) || *text == '_')) return false;
+    if (!text || !begins_name(*text)) return false;
     for (; *text; text++)
-        if (!(isalnum((unsigned char)*text) || *text == '_')) return false;
+        if (!begins_name(*text) && !is_digit(*text)) return false;
     return true;
 }
 
@@ -67,8 +71,8 @@ static bool next_part(const char **at)
             if (*c == '\\' && c[1]) c++;
         if (c - *at < 2 || *c++ != '\'') return false;
     } else {
-        if (!isalpha((unsigned char)*c) && *c != '_') return false;
-        while (isalnum((unsigned char)*c) || *c == '_') c++;
+        if (!begins_name(*c)) return false;
+        while (begins_name(*c) || is_digit(*c)) c++;
     }
     if (*c == '[') {
         do {

@@ -193,15 +193,16 @@ static void check_attributes(const Xml *xml, const Element *element, Findings *f
 
 // ---- elements ------------------------------------------------------------------------------
 
-// Which of the words it is, from 0; -1: none
+// Which of the words it is, from 0, those that + joins being one; -1: none
 static int number_of(const char *words, const char *word)
 {
     const size_t length = strlen(word);
     int number = 0;
-    for (const char *at = words; *at; number++) {
-        const size_t size = strcspn(at, " ");
+    for (const char *at = words; *at;) {
+        const size_t size = strcspn(at, " +");
         if (size == length && memcmp(at, word, length) == 0) return number;
-        at += size + (at[size] == ' ');
+        number += at[size] == ' ';
+        at += size + (at[size] != 0);
     }
     return -1;
 }
@@ -212,7 +213,7 @@ static void check_order(const Xml *before, const Xml *child, int step, bool once
     if (step < 0)
         tr_found(findings, MISTAKE, child->at, "<%.60s> must stand before <%.60s> (line %d)",
                  child->name, before->name, before->at.line);
-    else if (!step && once)
+    else if (!step && once && strcmp(child->name, before->name) == 0)
         tr_found(findings, MISTAKE, child->at, "<%.60s> is there twice (line %d)", child->name,
                  before->at.line);
 }

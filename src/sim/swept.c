@@ -5,6 +5,7 @@
 
 #include <trundle/trundle.h>
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,16 +28,24 @@ static const char *number_in(const char *path)
 bool tr_is_swept(const char *path) { return number_in(path) != NULL; }
 
 // What is a table to SQLite may be made up while it is read, and never end.
+bool tr_swept_has_tables(Database *file, const char *schema, tr_error *err)
+{
+    char command[200];
+    snprintf(command, sizeof command,
+             "SELECT count(*) FROM %s.sqlite_master WHERE sql LIKE 'CREATE TABLE %%' AND name IN "
+             "('settings', 'runs', 'rows')",
+             schema);
+    Query *q = tr_query_new(file, command, err);
+    const bool has_all = tr_query_step(q, err) && tr_query_count(q, 0) == 3;
+    tr_query_free(q);
+    return has_all;
+}
+
 Database *tr_swept_open(const char *path, tr_error *err)
 {
     Database *file = tr_database_open(path, false, err);
-    Query *q = tr_query_new(file,
-                            "SELECT count(*) FROM sqlite_master WHERE sql LIKE 'CREATE TABLE %' "
-                            "AND name IN ('settings', 'runs', 'rows')",
-                            err);
-    if (tr_query_step(q, err) && tr_query_count(q, 0) != 3)
+    if (file && !tr_swept_has_tables(file, "main", err) && !has_failed(err))
         tr_fail(err, TR_INVALID, (Place){0}, "'%.200s' is no database of a sweep", path);
-    tr_query_free(q);
     if (!has_failed(err)) return file;
     tr_database_close(file);
     return NULL;

@@ -9,6 +9,8 @@
 // A database of a sweep, to be read; NULL and an error, also where its tables are none of a file.
 Database *tr_swept_open(const char *path, tr_error *err);
 bool tr_is_swept(const char *path);
+// Whether a database, or one attached to it as `schema`, has the tables of a sweep
+bool tr_swept_has_tables(Database *file, const char *schema, tr_error *err);
 // As a .csv file has them; NULL and an error where there are none.
 char *tr_swept_rows(const char *path, size_t *length, tr_error *err);
 // The case and the settings, with those of the run; NULL and an error.

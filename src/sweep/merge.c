@@ -2,6 +2,7 @@
 // Databases of the same sweep as one: its shards, or what several starts have made.
 #include "base/database.h"
 #include "base/error.h"
+#include "sim/swept.h"
 
 #include <trundle/trundle.h>
 
@@ -27,14 +28,10 @@ static double ask(const Merge *m, const char *command, tr_error *err)
 // Whether one of the two databases is that of a sweep, and says of which
 static bool has_tables(const Merge *m, const char *which, tr_error *err)
 {
-    char tables[200], settings[120];
-    snprintf(tables, sizeof tables,
-             "SELECT count(*) FROM %s.sqlite_master WHERE sql LIKE 'CREATE TABLE %%' AND "
-             "name IN ('settings', 'runs', 'rows')",
-             which);
+    char settings[120];
     snprintf(settings, sizeof settings,
              "SELECT count(*) FROM %s.settings WHERE name IN ('model', 'runs')", which);
-    return ask(m, tables, err) == 3 && ask(m, settings, err) == 2;
+    return tr_swept_has_tables(m->all, which, err) && ask(m, settings, err) == 2;
 }
 
 // What went wrong with a part is said of it, and not of the output.

@@ -5,6 +5,7 @@
 #include "base/claim.h"
 #include "base/database.h"
 #include "base/error.h"
+#include "sim/swept.h"
 #include "sweep/settings.h"
 #include "sweep/store.h"
 
@@ -81,14 +82,6 @@ static uint64_t count(const RunsDatabase *r, const char *command, tr_error *err)
     return number;
 }
 
-static bool has_tables(const RunsDatabase *r, tr_error *err)
-{
-    return count(r,
-                 "SELECT count(*) FROM sqlite_master WHERE sql LIKE 'CREATE TABLE %' AND "
-                 "name IN ('settings', 'runs', 'rows')",
-                 err) == 3;
-}
-
 static void refuse(const Sweep *s, const SweepSetting *setting, const char *was, tr_error *err)
 {
     const char *path = s->options->output;
@@ -143,7 +136,7 @@ static bool take_up(RunsDatabase *r, tr_error *err)
     SweepSettings settings = {0};
     if (!tr_sweep_settings(s, &settings, err)) return tr_sweep_settings_free(&settings), false;
     const char *probe = "UPDATE settings SET value = value WHERE name = 'format'";
-    if (has_tables(r, err)) {
+    if (tr_swept_has_tables(r->file, "main", err)) {
         if (check_settings(r, &settings, err)) tr_database_do(r->file, probe, err);
     } // so that one that cannot be written is told before the work
     else if (!has_failed(err) && count(r, "SELECT count(*) FROM sqlite_master", err))

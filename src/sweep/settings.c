@@ -128,7 +128,7 @@ bool tr_sweep_settings(const Sweep *s, SweepSettings *settings, tr_error *err)
     add_source(s, settings, err);
     add_options(s, settings, err);
     add_origin(s, settings, err);
-    add_text(settings, "format", "1", err);
+    add_text(settings, "format", "2", err); // 2: `rows` has columns if any are recorded
     add_text(settings, "trundle", tr_version(), err);
     if (!has_failed(err)) settings->at[settings->count - 1].is_told_alone = true;
     add_number(settings, "varied", s->design.count,
