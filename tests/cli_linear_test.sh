@@ -59,7 +59,7 @@ check grep -q '^  P: 27.179882' state.yaml
 # stopped ARGUMENTS...: by a signal on the way
 stopped() {
     what="trundle $*, stopped"
-    timeout --preserve-status -s INT 2 "$trundle" "$@" >out 2>err
+    timeout --preserve-status -s INT 0.7 "$trundle" "$@" >out 2>err
     check test $? -eq 130
     no_data
     no_temporaries
