@@ -763,6 +763,7 @@ static bool table_of_runs_job(tr_error *err)
         tr_sweep_options o = small_sweep("memory_sweep.csv");
         o.what = tasks[i];
         if (i) o.keep = NULL, o.stop = NULL, o.vary_count = 1, o.samples = 0;
+        if (i) o.end = o.every = o.step = (double)NAN;
         good = tr_sweep(model, NULL, &o, NULL, err) && good;
     }
     tr_model_free(model);
