@@ -60,7 +60,7 @@ static void make_unique(CodeNames *names)
 {
     char *id = names->at[names->count - 1].id;
     const char *own = strchr(id, '_');
-    if (own && strcmp(own, "_name") == 0) strcat(id, "_1"); // there is room for numbers
+    if (own && strcmp(own, "_name") == 0) memcpy(id + strlen(id), "_1", 3); // there is room
     const size_t length = strlen(id);
     for (uint32_t number = 2, k = 0; k + 1 < names->count;) {
         if (strcmp(names->at[k].id, id) != 0) {

@@ -209,7 +209,8 @@ bool tr_export(const tr_system *system, const tr_export_options *options, tr_err
     const Target *target = has_failed(err) ? NULL : tr_target(o.language ? o.language : "c", err);
     if (target) refuse_options(&o, target, err);
     bool is_unreduced = false;
-    if (has_failed(err) || !choose_form(system, &o, target, &is_unreduced, err)) return false;
+    if (!target || has_failed(err) || !choose_form(system, &o, target, &is_unreduced, err))
+        return false;
     const bool was_looked_at = target->may_unreduce && (!o.form || strcmp(o.form, "auto") == 0) &&
                                tr_code_may_unreduce(system, NULL);
     if (!is_unreduced && !was_looked_at) warn_of_charts(system, &o, target->name, err);

@@ -15,8 +15,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-extern char **environ;
-
 enum { MOST_WORDS = 40, LONGEST_LIBRARY = 1 << 30 };
 
 const char *tr_fmu_platform(int version)

@@ -233,7 +233,7 @@ void tr_code_open_samples(Export *code, const CodeChanges *open, tr_error *err)
     tr_code_rows(code, PART_SENSE, open, &list, err);
     CodeFunction all = code->part[PART_SENSE];
     code->part[PART_SENSE] = (CodeFunction){0};
-    if (all.count && !code->failed && !has_failed(err)) {
+    if (wanted && all.count && !code->failed && !has_failed(err)) {
         for (uint32_t k = 0; k < clocks; k++) wanted[k] = k;
         list_outputs(code, clocks, wanted + clocks);
         pick(code, PART_CLOCKS, all.value, wanted, clocks);

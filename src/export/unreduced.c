@@ -319,8 +319,8 @@ static void take_driven(Export *code, const CodeChanges *open, tr_error *err)
         exprs_add(&list, s->inputs[code->x.at[k].input].symbol);
     }
     if (count) take_list(code, PART_FOLLOW, open, &list, err);
-    move_entries(&code->part[PART_FOLLOW], entry);
-    move_entries(&code->part[PART_FOLLOW_CHANGE], entry);
+    if (entry) move_entries(&code->part[PART_FOLLOW], entry);
+    if (entry) move_entries(&code->part[PART_FOLLOW_CHANGE], entry);
     free(entry);
 }
 

@@ -14,8 +14,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-extern char **environ;
-
 static const Place nowhere = {0};
 
 // The words of the command, each a text of its own
