@@ -388,7 +388,7 @@ static bool include_one(Including *in, const Level *level, const Include *includ
     const Text text = read_file(in, level, include, name, &inner.real);
     Origin *read = tr_arena_alloc(&in->model->origins, 1, sizeof *read);
     ModelFields *fields = tr_arena_alloc(&in->model->arena, 1, sizeof *fields);
-    if (!read || !fields) tr_fail_memory(in->err);
+    if (!read || !fields) return tr_fail_memory(in->err), false;
     if (has_failed(in->err)) return false;
     inner.shown = shown_path(in, name), inner.folder = folder_of(name);
     *read = (Origin){.file = inner.shown,

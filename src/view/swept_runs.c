@@ -39,7 +39,7 @@ static Query *select_runs(Database *file, const tr_view_options *o, uint64_t all
 {
     Buffer command = {0};
     tr_buffer_print(&command, "SELECT * FROM runs WHERE run %% %llu = 0 OR run IN (%.0f",
-                    (unsigned long long)(all / MOST_SWEPT + 1), number_of(o->run));
+                    (unsigned long long)all / MOST_SWEPT + 1, number_of(o->run));
     for (size_t i = 0; i < o->other_count; i++)
         tr_buffer_print(&command, ", %.0f", number_of(o->others[i].run));
     tr_buffer_print(&command, ") ORDER BY run");
