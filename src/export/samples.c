@@ -167,7 +167,7 @@ static void take_control(Export *code, uint32_t *value, uint32_t values)
     CodeSamples *samples = &code->samples;
     const CodeFunction *sense = &code->part[PART_SENSE];
     const uint32_t most = samples->sensors + code->x.count + found_count(code);
-    uint32_t *from = calloc(2 * (size_t)most + 1, sizeof *from), *to = from + most;
+    uint32_t *from = calloc(2 * (size_t)most + 1, sizeof *from), *to = from ? from + most : NULL;
     uint32_t count = samples->sensors;
     if (!from) {
         code->failed = true;

@@ -108,7 +108,7 @@ static bool add_described(const Fmu *fmu, const Interface *interface, const char
     bool good = false;
     const ZipItem *item = tr_zip_find(&fmu->zip, "sources/buildDescription.xml");
     char *text = tr_zip_read(&fmu->zip, item, err);
-    const Xml *root = text ? tr_xml_read(text, item->length, &arena, err) : NULL;
+    const Xml *root = item && text ? tr_xml_read(text, item->length, &arena, err) : NULL;
     err->line = err->column = 0; // of a file in the archive
     if (!item)
         tr_fail(err, TR_INVALID, nowhere, "there are sources, but no sources/buildDescription.xml");
