@@ -317,7 +317,7 @@ static inline void set_vector_by_name(Builder *to, const char *field, V3 x)
     for (int k = 0; k < 3; k++) {
         char path[100], value[40];
         snprintf(name[k], sizeof name[k], "%.55s_%c", stem, "xyz"[k]);
-        snprintf(path, sizeof path, "parameters/%s", name[k]);
+        snprintf(path, sizeof path, "parameters/%.80s", name[k]);
         snprintf(value, sizeof value, "%.17g", v3_at(x, k));
         tr_model_set(to->model, path, value, &to->err);
     }
