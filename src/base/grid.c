@@ -138,7 +138,7 @@ static size_t count_lines(Reader r) // or more
 static bool is_word(const Reader *r)
 {
     const char c = r->at < r->end ? *r->at : 0;
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '"' || c == '_';
+    return begins_name(c) || c == '"';
 }
 
 static bool refuse_first_row(Reader *r, size_t column)

@@ -25,6 +25,10 @@ static inline bool text_equal(Text a, Text b)
 
 static inline bool text_is(Text text, const char *word) { return text_equal(text, text_of(word)); }
 
+static inline bool begins_name(char c) // a letter of ASCII, whatever the locale, or _
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
 static inline bool is_digit(char c) { return c >= '0' && c <= '9'; }
 static inline bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 

@@ -25,18 +25,13 @@ void tr_fmu_free(Fmu *fmu)
 
 // ---- names ---------------------------------------------------------------------------------
 
-static bool is_nondigit(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-}
-
 // a.b_1.c[2,3], or der() of that
 static bool is_identifier(const char *at, size_t length)
 {
     size_t i = 0;
     for (;;) {
-        if (i == length || !is_nondigit(at[i])) return false;
-        while (i < length && (is_nondigit(at[i]) || is_digit(at[i]))) i++;
+        if (i == length || !begins_name(at[i])) return false;
+        while (i < length && (begins_name(at[i]) || is_digit(at[i]))) i++;
         if (i < length && at[i] == '[') {
             do {
                 i++;

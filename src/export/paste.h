@@ -20,9 +20,6 @@ static inline Text take_line(Text *rest)
     return line;
 }
 
-static inline bool is_word(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || is_digit(c);
-}
+static inline bool is_word(char c) { return begins_name(c) || is_digit(c); }
 
 #endif

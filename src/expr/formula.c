@@ -34,11 +34,6 @@ static Expr parse_sign(Parser *p);
 
 // ---- characters ----------------------------------------------------------------------------
 
-static bool is_letter(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-}
-
 static char peek_at(const Parser *p, size_t at) { return at < p->text.length ? p->text.at[at] : 0; }
 
 // The next character that is not a space; 0 at the end.
@@ -71,7 +66,7 @@ static size_t name_length(Text text)
     do {
         const size_t start = at;
         while (at < text.length &&
-               (is_letter(text.at[at]) || (at > start && is_digit(text.at[at]))))
+               (begins_name(text.at[at]) || (at > start && is_digit(text.at[at]))))
             at++;
         if (at == start) return start ? start - 1 : 0;
     } while (at < text.length && text.at[at] == '.' && ++at);
@@ -349,7 +344,7 @@ static Expr parse_number(Parser *p)
     p->at += used;
     if (isinf(value)) return wrong(p, at, "this number is too large");
     if (peek_at(p, p->at) == '.') return wrong(p, p->at, "a second point in a number");
-    if (is_letter(peek(p)))
+    if (begins_name(peek(p)))
         return wrong(p, p->at,
                      "a name right after a number: write * to multiply (numbers carry no units)");
     return number(p->graph, value);
@@ -360,7 +355,7 @@ static Expr parse_value(Parser *p)
     const char c = peek(p);
     if (p->call && !spend(p, p->at, 1)) return failed(p); // else the text's own length bounds it
     if (is_digit(c) || c == '.') return parse_number(p);
-    if (is_letter(c)) return parse_name(p);
+    if (begins_name(c)) return parse_name(p);
     if (!accept(p, "(")) return wrong_character(p, "a number, a name or '('");
     const Expr x = parse_choice(p);
     if (has_failed(p->err)) return failed(p);

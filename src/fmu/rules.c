@@ -22,11 +22,6 @@ static const char *const initial_words[] = {"none", "exact", "approx", "calculat
 
 // ---- names ---------------------------------------------------------------------------------
 
-static bool begins_name(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-}
-
 static bool is_identifier(const char *text)
 {
     if (!text || !begins_name(*text)) return false;

@@ -6,12 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool is_letter(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-}
-static bool is_figure(char c) { return c >= '0' && c <= '9'; }
-
 bool tr_word_is(const Word *word, const char *text)
 {
     return word->text.length == strlen(text) && memcmp(word->text.at, text, word->text.length) == 0;
@@ -57,7 +51,7 @@ static size_t number_length(const char *at, const char *end)
     while (at < end) {
         const bool exponent = at > from && strchr(hexadecimal ? "pP" : "eE", at[-1]);
         const bool sign = (*at == '+' || *at == '-') && exponent;
-        if (!is_figure(*at) && !is_letter(*at) && *at != '.' && !sign) break;
+        if (!is_digit(*at) && !begins_name(*at) && *at != '.' && !sign) break;
         at++;
     }
     return (size_t)(at - from);
@@ -110,10 +104,10 @@ static void read_words(Words *w, const char *at, const char *end)
             length = (size_t)(stop - at);
         } else if (end - at > 1 && at[0] == '/' && at[1] == '/')
             length = (size_t)(line_end(at, end, false) - at);
-        else if (is_letter(*at)) {
-            while (at + length < end && (is_letter(at[length]) || is_figure(at[length]))) length++;
+        else if (begins_name(*at)) {
+            while (at + length < end && (begins_name(at[length]) || is_digit(at[length]))) length++;
             add_word(w, WORD_NAME, at, length);
-        } else if (is_figure(*at)) {
+        } else if (is_digit(*at)) {
             length = number_length(at, end);
             add_word(w, WORD_NUMBER, at, length);
         } else if (*at > ' ' && *at != '\\') {

@@ -7,15 +7,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static bool is_letter(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-}
-
 bool tr_is_word(Text text)
 {
     for (size_t i = 0; i < text.length; i++)
-        if (!is_letter(text.at[i]) && (i == 0 || !is_digit(text.at[i]))) return false;
+        if (!begins_name(text.at[i]) && (i == 0 || !is_digit(text.at[i]))) return false;
     return text.length > 0;
 }
 
@@ -23,9 +18,10 @@ bool tr_is_word(Text text)
 static Text name_from(Text text, size_t at)
 {
     size_t end = at;
-    while (end < text.length && (is_letter(text.at[end]) || (end > at && is_digit(text.at[end])) ||
-                                 (end > at && text.at[end] == '.' && end + 1 < text.length &&
-                                  is_letter(text.at[end + 1]))))
+    while (end < text.length &&
+           (begins_name(text.at[end]) || (end > at && is_digit(text.at[end])) ||
+            (end > at && text.at[end] == '.' && end + 1 < text.length &&
+             begins_name(text.at[end + 1]))))
         end++;
     return (Text){text.at + at, end - at};
 }
@@ -33,7 +29,7 @@ static Text name_from(Text text, size_t at)
 // The next name from `at` on, which moves behind it; numbers are passed over.
 static bool next_name(Text text, size_t *at, Text *name)
 {
-    while (*at < text.length && !is_letter(text.at[*at])) {
+    while (*at < text.length && !begins_name(text.at[*at])) {
         const bool may_be = is_digit(text.at[*at]) || text.at[*at] == '.';
         size_t used = 0;
         double value;
