@@ -56,6 +56,16 @@ keys_are() {
     found=$(keys out)
     if [ "$found" = "$1" ]; then good; else bad "keys are $found"; fi
 }
+# in_work PROCESS: waits until a program in the background, where shells ignore SIGINT, takes it, which
+# is from where it can be stopped on
+in_work() {
+    local taken
+    for _ in $(seq 600); do
+        taken=$(awk '/^SigCgt/ { print $2 }' "/proc/$1/status" 2>/dev/null)
+        case $taken in '' | *[2367abef]) return ;; esac
+        sleep 0.05
+    done
+}
 # the_end: how it went
 the_end() {
     echo "$passed passed, $failed failed"

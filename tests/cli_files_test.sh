@@ -235,6 +235,7 @@ sleep 100 <slow &
 reader=$!
 "$trundle" simulate swing.yaml -q --page page.html --end 1e6 --every 0.001 -o slow --report long.html >out 2>err &
 stuck=$!
+in_work $stuck
 sleep 0.5
 kill -s TERM $stuck
 sleep 0.2

@@ -92,7 +92,7 @@ fi
 
 what="an FMU that hangs, and SIGTERM twice"
 "$trundle" simulate hangs.fmu --kind me -o hangs.csv >out 2>err &
-for _ in 1 2 3 4 5 6 7 8 9 10; do [ -n "$(ls temporary)" ] && break; sleep 0.2; done
+for _ in $(seq 100); do [ -n "$(ls temporary)" ] && break; sleep 0.2; done
 sleep 0.5
 check test -n "$(ls temporary)"
 kill -TERM $!

@@ -59,7 +59,11 @@ check grep -q '^  P: 27.179882' state.yaml
 # stopped ARGUMENTS...: by a signal on the way
 stopped() {
     what="trundle $*, stopped"
-    timeout --preserve-status -s INT 0.7 "$trundle" "$@" >out 2>err
+    "$trundle" "$@" >out 2>err &
+    in_work $!
+    sleep 0.1
+    kill -s INT $!
+    wait $!
     check test $? -eq 130
     no_data
     no_temporaries

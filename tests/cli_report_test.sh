@@ -145,6 +145,7 @@ check test -z "$(ls temporary)"
 what='an interrupted run with a report'
 "$trundle" simulate swing.yaml --end 1e6 --every 0.001 --report cut.html --page page.html >out 2>err &
 stopping=$!
+in_work $stopping
 sleep 0.5
 kill -s INT $stopping
 wait $stopping

@@ -220,7 +220,8 @@ fi
 
 # Interrupted, politely
 "$trundle" "${many[@]}" --end $((3 * end)) -o stopped.db >out 2>err &
-sleep 0.4
+in_work $!
+sleep 0.1
 kill -INT $!
 wait $!
 what="interrupted"

@@ -156,6 +156,7 @@ stopped() {
     rm -f long.csv long.json
     "$trundle" simulate swing.yaml --method "$2" --end 1e6 --every 0.001 -o long.csv >out 2>err &
     local run=$! columns
+    in_work $run
     sleep 0.5
     kill -s "$1" $run
     wait $run
