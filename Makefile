@@ -6,6 +6,9 @@ CONFIGURE := cmake -S . -G "Unix Makefiles"
 SANITIZED := build/sanitized
 THREADS := build/threads
 COVERAGE := build/coverage
+# ON: tests do all they can, as in `make check`
+FULL := OFF
+QUICK := $(if $(filter OFF,$(FULL)),-LE slow)
 sources = $(shell git ls-files '*.c' '*.h')
 
 .PHONY: all python octave demo dist test test-kernels test-threads test-compilers test-arm64 check soak sanitized build-sanitized coverage docs pictures gallery papers fmt lint bench bench-gpu table clean golden
@@ -54,18 +57,18 @@ python:
 
 test:
 	tools/setup test
-	$(CONFIGURE) -B build
+	$(CONFIGURE) -B build -DTR_FULL=$(FULL)
 	$(MAKE) all
-	$(MAKE) sanitized LEFT_OUT="$(or $(LEFT_OUT),-LE long)"
-	ctest --test-dir build --output-on-failure -j$(JOBS)
+	$(MAKE) sanitized
+	ctest --test-dir build --output-on-failure -j$(JOBS) $(QUICK)
 
 # The tests under the address and undefined-behaviour sanitizers, and the fuzz targets.
 sanitized: build-sanitized
-	ctest --test-dir $(SANITIZED) --output-on-failure -j$(JOBS) $(LEFT_OUT)
+	ctest --test-dir $(SANITIZED) --output-on-failure -j$(JOBS) $(QUICK)
 
 build-sanitized:
-	$(CONFIGURE) -B $(SANITIZED) -DCMAKE_C_COMPILER=$(CLANG) -DTR_SANITIZE=ON -DTR_FUZZ=ON \
-	    -DTR_FUZZ_SECONDS=$(or $(FUZZ_SECONDS),5) \
+	$(CONFIGURE) -B $(SANITIZED) -DCMAKE_C_COMPILER=$(CLANG) -DTR_SANITIZE=ON -DTR_FUZZ=ON -DTR_FULL=$(FULL) \
+	    -DTR_FUZZ_SECONDS=$(or $(FUZZ_SECONDS),3) \
 	    -DTR_PAGE=$$(test ! -f build/page.html || echo $(CURDIR)/build/page.html)
 	cmake --build $(SANITIZED) -j$(JOBS)
 
@@ -100,9 +103,9 @@ test-arm64:
 
 # Which lines of src/ the tests execute; docs/coverage.md says why some are left.
 coverage:
-	tools/setup test
+	tools/setup check
 	$(MAKE) all
-	$(CONFIGURE) -B $(COVERAGE) -DTR_COVERAGE=ON \
+	$(CONFIGURE) -B $(COVERAGE) -DTR_COVERAGE=ON -DTR_FULL=ON \
 	    -DTR_PAGE=$$(test ! -f build/page.html || echo $(CURDIR)/build/page.html)
 	cmake --build $(COVERAGE) -j$(JOBS)
 	find $(COVERAGE) -name '*.gcda' -delete
@@ -111,9 +114,8 @@ coverage:
 
 check: lint
 	tools/setup check
-	$(CONFIGURE) -B build -DTR_FULL=ON
-	$(MAKE) test FUZZ_SECONDS=$(or $(FUZZ_SECONDS),300) LEFT_OUT="-LE none"
-	$(MAKE) test-kernels
+	$(MAKE) test FULL=ON FUZZ_SECONDS=$(or $(FUZZ_SECONDS),300)
+	$(MAKE) test-kernels FULL=ON
 	$(MAKE) test-threads
 	$(MAKE) test-compilers
 	$(MAKE) test-arm64

@@ -312,7 +312,7 @@ static void check_lu(Case *c, const double *a, const Matrix A, uint32_t n, const
                      const uint32_t *column)
 {
     const uint32_t columns = 1 + random_below(&c->random, 3);
-    double b[24], wanted[24], f[64], l[64], u[64], back[64];
+    double b[24], wanted[24], f[64], l[64] = {0}, u[64] = {0}, back[64];
     const Matrix B = random_entries(c, b, n, columns);
     const LU lu = tr_lu(A, row, column);
     solve(a, b, n, columns, wanted);

@@ -23,7 +23,7 @@ static double some(Random *r, double beside)
 
 static void check_stages(Random *r, size_t count)
 {
-    double y[MOST], k[4 * MOST], z[MOST], plain[MOST], four[MOST], plain_four[MOST];
+    double y[MOST] = {0}, k[4 * MOST], z[MOST], plain[MOST], four[MOST], plain_four[MOST];
     const double h = some(r, 1);
     for (size_t i = 0; i < 4 * count; i++) k[i] = some(r, i < count ? 1 : k[i - count]);
     for (size_t i = 0; i < count; i++) y[i] = some(r, h * k[i]);
