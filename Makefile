@@ -8,7 +8,6 @@ THREADS := build/threads
 COVERAGE := build/coverage
 # ON: tests do all they can, as in `make check`
 FULL := OFF
-QUICK := $(if $(filter OFF,$(FULL)),-LE slow)
 sources = $(shell git ls-files '*.c' '*.h')
 
 .PHONY: all python octave demo dist test test-kernels test-threads test-compilers test-arm64 check soak sanitized build-sanitized coverage docs pictures gallery papers fmt lint bench bench-gpu table clean golden
@@ -60,11 +59,11 @@ test:
 	$(CONFIGURE) -B build -DTR_FULL=$(FULL)
 	$(MAKE) all
 	$(MAKE) sanitized
-	ctest --test-dir build --output-on-failure -j$(JOBS) $(QUICK)
+	ctest --test-dir build --output-on-failure -j$(JOBS)
 
 # The tests under the address and undefined-behaviour sanitizers, and the fuzz targets.
 sanitized: build-sanitized
-	ctest --test-dir $(SANITIZED) --output-on-failure -j$(JOBS) $(QUICK)
+	ctest --test-dir $(SANITIZED) --output-on-failure -j$(JOBS)
 
 build-sanitized:
 	$(CONFIGURE) -B $(SANITIZED) -DCMAKE_C_COMPILER=$(CLANG) -DTR_SANITIZE=ON -DTR_FUZZ=ON -DTR_FULL=$(FULL) \

@@ -19,11 +19,12 @@ static bool batch_job(tr_error *err)
     tr_run_options o = tr_run_defaults(plan);
     o.method = "rk4", o.step = 1e-3, o.on = on;
     tr_batch *batch = tr_batch_new(plan, RUNS, &o, err);
-    for (size_t i = 0; batch && i < RUNS; i += 100) {
+    bool good = batch != NULL;
+    for (size_t i = 0; good && i < RUNS; i += 100) {
         tr_batch_set(batch, i, "push", 0.1 * (double)i, err);
-        tr_batch_reset(batch, i, err);
+        good = err->status == TR_OK && tr_batch_reset(batch, i, err);
     }
-    bool good = batch && tr_batch_advance(batch, STEPS * 1e-3, err);
+    good = good && tr_batch_advance(batch, STEPS * 1e-3, err);
     const size_t columns = good ? tr_plan_column_count(plan) : 0;
     assert_true(columns <= MOST_COLUMNS);
     for (size_t i = 0; good && i < RUNS; i++) {
