@@ -59,7 +59,7 @@ test:
 	$(CONFIGURE) -B build -DTR_FULL=$(FULL)
 	$(MAKE) all
 	$(MAKE) sanitized
-	ctest --test-dir build --output-on-failure -j$(JOBS)
+	ctest --test-dir build --output-on-failure -j$(JOBS) -LE sanitized
 
 # The tests under the address and undefined-behaviour sanitizers, and the fuzz targets.
 sanitized: build-sanitized
@@ -178,8 +178,7 @@ fmt:
 
 lint:
 	tools/setup lint
-	$(CONFIGURE) -B build
-	cmake --build build -j$(JOBS) --target trundle
+	$(MAKE) all
 	clang-format-14 --dry-run --Werror $(sources)
 	tools/house build
 	echo $(filter src/%.c,$(sources)) | xargs -n 3 -P $(JOBS) clang-tidy-14 --quiet -p build

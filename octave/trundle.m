@@ -140,7 +140,7 @@ classdef trundle < handle
     function t = equations(m, varargin)
       % Equations as people write them. Options: show, language, style, explain, title.
       args = trundle.plain(varargin);
-      t = trundle_mex('equations', m.id, args{:});
+      t = trundle_mex('equations', m.id, m.options{:}, args{:});
     end
     function t = text(m, kind, varargin)
       % What `trundle check`, `derive` or `eval` says. Options: json.

@@ -349,18 +349,22 @@ static void text(Call *c)
     c->out[0] = text_out(told);
 }
 
+// equations(..., with the options of load, too): gravity has a name there, as on the command line
 static void equations(Call *c)
 {
-    c->o = take_options(c->in, c->in_count, "show language style explain title");
+    c->o = take_options(c->in, c->in_count, OF_LOAD " show language style explain title");
+    tr_derive_options derive = derive_options(c);
+    derive.name_gravity = 1;
     tr_equations_options e = tr_equations_defaults();
     if (c->o.show) e.show = c->o.show;
     if (c->o.explain && !c->o.show) e.show = NULL;
     if (c->o.language) e.language = c->o.language;
     if (c->o.style) e.style = c->o.style;
     if (c->o.title) e.title = c->o.title;
-    const tr_system *system = c->handle->model->system;
+    tr_system *system = tr_derive(c->handle->model->model, &derive, &c->err);
     c->out[0] = text_out(c->o.explain ? tr_explain(system, &e, &c->err)
                                       : tr_equations_text(system, &e, &c->err));
+    tr_system_free(system);
 }
 
 static void export_verb(Call *c)

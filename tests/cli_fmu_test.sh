@@ -39,6 +39,12 @@ err_has 'wrong.fmu: modelDescription.xml:19: '
 run 3 check wrong.fmu --no-run --json
 check is_json out
 run 4 check nothing.fmu
+mkdir broken
+for end in so.1 so dylib; do echo 'no library' >broken/libexpat.$end; done
+for verb in check simulate; do
+    LD_LIBRARY_PATH=$PWD/broken run 1 $verb ball.fmu
+    err_has 'XML needs expat: there is no libexpat.so.1 that can be loaded'
+done
 run 2 check ball.fmu --case one
 run 2 simulate ball.fmu --kind both
 run 2 check ball.fmu --kind both

@@ -368,7 +368,7 @@ static void test_damage(void **state)
         Arena arena = {0};
         Findings findings = {0};
         Description d;
-        if (tr_description_read(&d, copy, strlen(xml), &arena, &findings))
+        if (tr_description_read(&d, copy, strlen(xml), &arena, &findings, &err))
             tr_description_check(&d, &findings);
         tr_fmu_findings_free(&findings);
         tr_arena_free(&arena);

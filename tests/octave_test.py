@@ -223,6 +223,7 @@ must(numel(f.value) == 2 && all(f.sd > 0) && isequal(size(f.covariance), [2 2]),
 printf('%s\n', num2hex(f.value(1)));
 must(isfield(q.eval([repmat('M ', 1, 700) 'kinetic']), 'kinetic'), 'a long list');
 t = q.equations('show', 'M', 'language', 'latex'); must(~isempty(strfind(t, '\cos')), 'equations');
+t = q.equations('show', 'c'); must(~isempty(strfind(t, 'g*')), 'gravity has a name');
 must(~isempty(strfind(q.text('check'), 'degrees of freedom')), 'check');
 must(isstruct(jsondecode(q.text('eval', 'json', true))), 'eval');
 q.export('c', 'pole_in_c', 'name', 'pole'); must(exist('pole_in_c/pole.h', 'file') == 2, 'export');

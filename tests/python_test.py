@@ -826,6 +826,9 @@ class Studies(unittest.TestCase):
         except trundle.Failed as error:
             self.skipTest(str(error))
         self.assertIn("M[1,2] = l*m*cos(angle)", text)
+        told = subprocess.run([TRUNDLE, "equations", model_path("cart_pole"), "--show", "c"],
+                              capture_output=True, text=True, check=True)
+        self.assertEqual(m.equations("c", "text"), told.stdout)
         self.assertIn("\\cos", m.equations("M", "latex"))
         self.assertIn("cart", m.explain())
 

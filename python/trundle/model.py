@@ -213,8 +213,8 @@ class LoadedModel:
 
     def explain(self, show=None, language="text"):
         """How the equations were derived, in words and short formulas."""
-        return self.system.explain({"show": listed(show) or "", "language": language,
-                                    "title": self.name})
+        return self._system(name_gravity=1).explain({"show": listed(show) or "", "language": language,
+                                                    "title": self.name})
 
     def equations(self, show="M,c,Q,G", language=None, *, style="", most_operations=None, effort=None):
         """The equations in closed form.
@@ -232,7 +232,7 @@ class LoadedModel:
             options["most_operations"] = most_operations
         if effort is not None:
             options["effort"] = effort
-        return self.system.equations(options)
+        return self._system(name_gravity=1).equations(options)
 
     def _sympy(self, matrix):
         with tempfile.TemporaryDirectory() as folder:

@@ -25,7 +25,7 @@ const Xml *tr_xml_read(const char *text, size_t length, Arena *arena, tr_error *
     (void)text, (void)length, (void)arena;
     tr_fail(
         err, TR_FAILED, (Place){0},
-        "XML needs expat, which was not there when this was built (tools/setup test installs it)");
+        "XML needs expat, which was not there when this was built (tools/setup demo installs it)");
     return NULL;
 }
 

@@ -8,7 +8,7 @@
 
 enum { MOST_STEPS = 100000000 };
 
-// Of this session alone: what was there before took no time.
+// Of this call alone: what was there before took no time.
 typedef struct Bar {
     bool is_shown;
     double started, shown; // [s]

@@ -370,11 +370,10 @@ static bool read_version(Description *d, Findings *findings)
 }
 
 bool tr_description_read(Description *d, const char *text, size_t length, Arena *arena,
-                         Findings *findings)
+                         Findings *findings, tr_error *err)
 {
-    tr_error err = {0};
-    *d = (Description){.root = tr_xml_read(text, length, arena, &err)};
-    tr_found_error(findings, &err);
+    *d = (Description){.root = tr_xml_read(text, length, arena, err)};
+    tr_found_error(findings, err);
     if (!d->root || !read_version(d, findings)) return false;
     tr_schema_check(d->root, d->version, findings);
     if (findings->of[WRECK] || findings->failed) return false;

@@ -91,9 +91,10 @@ typedef struct Description {
 extern const char *const tr_variable_types[TYPES];
 
 // Reads it, in an arena, and tells what is wrong with elements, attributes and values. False, with
-// a wreck among the findings, where nothing can be done with it.
+// a wreck among the findings, where nothing can be done with it; with an error where there is
+// nothing that reads XML.
 bool tr_description_read(Description *d, const char *text, size_t length, Arena *arena,
-                         Findings *findings);
+                         Findings *findings, tr_error *err);
 
 // What the standard says beyond the schema: of names, references, causality, initial values, units,
 // types and <ModelStructure>. (rules.c)

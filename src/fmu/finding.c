@@ -29,7 +29,7 @@ void tr_found(Findings *f, Weight weight, Place at, const char *format, ...)
 
 void tr_found_error(Findings *f, tr_error *err)
 {
-    if (!has_failed(err)) return;
+    if (!has_failed(err) || err->status == TR_FAILED) return;
     if (err->status == TR_NO_MEMORY)
         f->failed = true;
     else

@@ -29,7 +29,8 @@ typedef struct Findings {
 
 __attribute__((format(printf, 4, 5))) void tr_found(Findings *findings, Weight weight, Place at,
                                                     const char *format, ...);
-// An error that somebody else told, as a wreck; `err` is cleared, unless memory ran out.
+// An error that somebody else told, as a wreck, and `err` is cleared. TR_FAILED stays there: a
+// library that is missing is no mistake of the FMU.
 void tr_found_error(Findings *findings, tr_error *err);
 void tr_fmu_findings_free(Findings *findings);
 

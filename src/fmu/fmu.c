@@ -153,10 +153,11 @@ bool tr_fmu_take(Fmu *fmu, const void *bytes, size_t length, tr_error *err)
     }
     tr_found_error(&fmu->findings, &own);
     if (fmu->text && tr_description_read(&fmu->description, fmu->text, item->length, &fmu->arena,
-                                         &fmu->findings)) {
+                                         &fmu->findings, &own)) {
         check_contents(fmu);
         tr_description_check(&fmu->description, &fmu->findings);
     }
+    if (has_failed(&own)) tr_fail_again(err, &own, "%s", own.text);
     if (fmu->findings.failed) tr_fail_memory(err);
     return !has_failed(err);
 }

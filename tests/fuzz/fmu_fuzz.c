@@ -37,7 +37,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     Arena arena = {0};
     Findings findings = {0};
     Description d;
-    if (tr_description_read(&d, exact, size, &arena, &findings)) {
+    if (tr_description_read(&d, exact, size, &arena, &findings, &err)) {
         require(d.version == 2 || d.version == 3, "it has a version");
         tr_description_check(&d, &findings);
     } else {
