@@ -251,7 +251,7 @@ static void check_refusal(const tr_error *err)
     assert_true(number_behind(err->text, "off by ") > 0);
 }
 
-enum { GUESSES = SLOW_BUILD ? 200 : 1000 };
+enum { GUESSES = BRIEF ? 200 : 1000 };
 
 static void test_assembly_with_the_crank_given(void **state)
 {

@@ -77,7 +77,7 @@ static void test_soft_board_stiff(void **state)
     (void)state;
     static const char *const names[] = {"x", "y", "theta", NULL};
     Sheet *rigid = read_sheet(REFERENCE_DIR "/snakeboard_rigid.csv");
-    check_tends(rigid, soft_board, 100, SLOW_BUILD ? 2 : 3, names, 3.8, 4.2);
+    check_tends(rigid, soft_board, 100, BRIEF ? 2 : 3, names, 3.8, 4.2);
     tr_sheet_free(rigid);
 }
 
@@ -160,7 +160,7 @@ static void test_random_trees(void **state)
 {
     (void)state;
     Random r = {20131};
-    for (int trial = 0; trial < (SLOW_BUILD ? 3 : 30); trial++) {
+    for (int trial = 0; trial < (BRIEF ? 3 : 30); trial++) {
         const Grove g = any_grove(&r);
         Buffer text = {0};
         print_grove(&text, &g);
@@ -370,7 +370,7 @@ static void test_parameters(void **state)
                                "%s  weight: {parent: mast.there, joint: {type: ball}, mass: 2, "
                                "com: \"0.1, 0.2, 0.3\", inertia: {xx: 1, yy: 1, zz: 1}}\n",
                                texts[i]);
-    check_same_equations(&p[0], &p[1], &r, SLOW_BUILD ? 2 : 5);
+    check_same_equations(&p[0], &p[1], &r, BRIEF ? 2 : 5);
     probe_free(&p[0]);
     probe_free(&p[1]);
 }
@@ -411,7 +411,7 @@ static void spin_freely(const char *stiffening)
     tr_model_free(model);
     if (!system) fail_msg("%d:%d: %s", err.line, err.column, err.text);
     tr_summary summary = {0};
-    Sheet *run = run_with(system, SLOW_BUILD ? 15 : 100, 1, &summary);
+    Sheet *run = run_with(system, BRIEF ? 15 : 100, 1, &summary);
     Probe p = probe_of(text);
     double first[6], now[6], off = 0;
     for (size_t row = 0; row < run->rows; row++) {
@@ -463,7 +463,7 @@ static void test_random_constraints(void **state)
 {
     (void)state;
     Random r = {1967};
-    for (int trial = 0; trial < (SLOW_BUILD ? 3 : 25); trial++) {
+    for (int trial = 0; trial < (BRIEF ? 3 : 25); trial++) {
         Grove g = any_grove(&r);
         while (g.count < 3 || g.n < 8 || g.n > 30) g = any_grove(&r);
         Buffer text = {0};
@@ -530,7 +530,7 @@ static void test_wheel_on_beam(void **state)
             "bar.z1: 0, bar.y2: 0, bar.z2: 0, "
             "bar.t1: 0, steer: 0.1, frame.vx: 3, frame.wx: 0.2, d(bar.y1): 0.05}\n"
             "guess: {frame.z: 0.3}\n"),
-        SLOW_BUILD ? 0.1 : 0.4, 0.02);
+        BRIEF ? 0.1 : 0.4, 0.02);
     assert_true(largest(run, "bar.y1") > 1e-3);
     tr_sheet_free(run);
 }

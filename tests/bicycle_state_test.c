@@ -5,7 +5,7 @@
 #include "plans.h"
 #include "rolling.h"
 
-static const int random_states = SLOW_BUILD ? 500 : 10000;
+static const int random_states = BRIEF ? 500 : 10000;
 
 // ---- the bicycle by Newton and Euler -------------------------------------------------------
 

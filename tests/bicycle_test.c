@@ -8,7 +8,7 @@
 #include "plans.h"
 #include "rolling.h"
 
-static const double long_run = SLOW_BUILD ? 20 : 600; // [s]
+static const double long_run = BRIEF ? 20 : 600; // [s]
 
 // ---- vectors and angles --------------------------------------------------------------------
 

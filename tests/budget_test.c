@@ -207,7 +207,7 @@ static void test_work_anywhere(void **state)
 
 // ---- size ----------------------------------------------------------------------------------
 
-enum { MANY = SLOW_BUILD ? 3000 : 30000 };
+enum { MANY = BRIEF ? 3000 : 30000 };
 
 // A line for each of many: the first number is its own, the second that of the one before
 static void append_many(Buffer *text, int count, const char *line)
@@ -271,7 +271,7 @@ static void test_many_bodies(void **state)
     for (int i = 1; i < 5000; i++) tr_buffer_print(&chain, "  b%d: {parent: b%d, " ROD, i, i - 1);
     check_bodies(&star, TR_OK, "");
     check_bodies(&chain, TR_OK, "");
-    if (SLOW_BUILD) { // too few of them
+    if (BRIEF) { // too few of them
         tr_buffer_free(&coupled);
         tr_buffer_free(&start);
         return;

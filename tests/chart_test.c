@@ -7,7 +7,7 @@
 #include "plans.h"
 #include "sim/method.h"
 
-static const double long_run = SLOW_BUILD ? 30 : 1000; // [s]
+static const double long_run = BRIEF ? 30 : 1000; // [s]
 
 // ---- runs ----------------------------------------------------------------------------------
 
@@ -126,7 +126,7 @@ static const struct Changing {
     {"bricard", "hinge", "independent: [d(q3)]", 10, 0.01, 5e-4},
 };
 enum { CHANGING = sizeof changing / sizeof *changing };
-enum { SOME = SLOW_BUILD ? 3 : CHANGING }; // of each kind, one
+enum { SOME = BRIEF ? 3 : CHANGING }; // of each kind, one
 
 static void test_chart_changes(void **state)
 {

@@ -250,14 +250,14 @@ static void test_random(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof seeds / sizeof *seeds; i++)
-        check_random(seeds[i], SLOW_BUILD ? 50 : 500, false);
+        check_random(seeds[i], BRIEF ? 50 : 500, false);
 }
 
 static void test_random_units(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof seeds / sizeof *seeds; i++)
-        check_random(100 + seeds[i], SLOW_BUILD ? 20 : 200, true);
+        check_random(100 + seeds[i], BRIEF ? 20 : 200, true);
 }
 
 // ---- equality ------------------------------------------------------------------------------
@@ -299,7 +299,7 @@ static void test_equality(void **state)
 {
     (void)state;
     Random r = {22};
-    enum { PAIRS = SLOW_BUILD ? 500 : 10000 };
+    enum { PAIRS = BRIEF ? 500 : 10000 };
     int decided = 0, same_pairs = 0;
     for (int trial = 0; trial < PAIRS; trial++) {
         Expr symbols[SYMBOLS];

@@ -243,7 +243,7 @@ static void try_model(const char *name, Trial *sum)
     double *inputs = state_of(t.system, 3);
     if (!allows(&t, inputs, &err)) fail_msg("%s: as it is: %s", name, err.text);
     free(inputs);
-    const uint32_t every = SLOW_BUILD ? 9 : 1;
+    const uint32_t every = BRIEF ? 9 : 1;
     for (uint32_t i = 0, k = 0; i < t.system->input_count; i++) {
         const Input input = t.system->inputs[i];
         if (input.kind != TR_PARAMETER || k++ % every) continue;

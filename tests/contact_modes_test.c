@@ -50,7 +50,7 @@ static void test_rover(void **state)
         {.case_name = "turn", .set = "ul=-9 ur=9", .end = 0.5, .every = 0.01},
         {.case_name = "turn", .set = "ul=-20 ur=20", .end = 0.5, .every = 0.01, .method = "bdf"},
         {.case_name = "turn", .set = "ul=-9 ur=9 v0=0", .end = 1, .every = 0.02, .method = "bdf"}};
-    for (size_t i = 0; i < (SLOW_BUILD ? 2 : sizeof ways / sizeof *ways); i++) {
+    for (size_t i = 0; i < (BRIEF ? 2 : sizeof ways / sizeof *ways); i++) {
         How how = ways[i];
         how.step = 1;
         Ran *r = ran(text, how);
@@ -303,9 +303,9 @@ static const char hopping[] =
 static void test_memory(void **state)
 {
     (void)state;
-    check_memory(system_from(hopping), "rk4", SLOW_BUILD ? 400 : 4000);
-    check_memory(system_from(hopping), "erk", SLOW_BUILD ? 400 : 2000);
-    check_memory(system_from(belt), "bdf", SLOW_BUILD ? 300 : 600);
+    check_memory(system_from(hopping), "rk4", BRIEF ? 400 : 4000);
+    check_memory(system_from(hopping), "erk", BRIEF ? 400 : 2000);
+    check_memory(system_from(belt), "bdf", BRIEF ? 300 : 600);
 }
 
 int main(void)

@@ -138,7 +138,7 @@ static void replay(const Replay *p, Random *r, double *q)
 static void test_replays(void **state)
 {
     (void)state;
-    const int count = SLOW_BUILD ? 500 : 10000;
+    const int count = BRIEF ? 500 : 10000;
     static const double P[3][3] = {{0.02534608938, -0.007481528611, -0.007133557145},
                                    {-0.007481528611, 0.003886024151, 0.001648427078},
                                    {-0.007133557145, 0.001648427078, 0.00256}};

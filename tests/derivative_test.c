@@ -111,7 +111,7 @@ static void test_directional_against_differences(void **state)
 {
     (void)state;
     uint32_t compared = 0, all = 0;
-    for (uint64_t seed = 1; seed <= (SLOW_BUILD ? 200 : 1000); seed++) {
+    for (uint64_t seed = 1; seed <= (BRIEF ? 200 : 1000); seed++) {
         Jungle j;
         jungle_grow(&j, seed, 150, true);
         check_directional(&j, &compared);

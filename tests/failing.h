@@ -144,7 +144,7 @@ static inline void sweep_some(bool (*job)(tr_error *), long most)
 #if defined(TR_COVERAGE) || (defined(TR_FULL) && !SLOW_BUILD)
 #define MOST_CALLS LONG_MAX
 #else
-#define MOST_CALLS (SLOW_BUILD ? 250 : 600) // all of them take minutes
+#define MOST_CALLS (BRIEF ? 250 : 600) // all of them take minutes
 #endif
 
 static inline void sweep(bool (*job)(tr_error *)) { sweep_some(job, MOST_CALLS); }

@@ -418,7 +418,7 @@ static void test_random_rods(void **state)
 {
     (void)state;
     Random r = {1931};
-    for (int trial = 0; trial < (SLOW_BUILD ? 4 : 12); trial++) {
+    for (int trial = 0; trial < (BRIEF ? 4 : 12); trial++) {
         Grove g = any_grove(&r);
         while (g.count < 2 || g.n < 5 || g.n > 20 || !has_tip(&g)) g = any_grove(&r);
         Buffer open = {0}, text = {0}, names = {0};

@@ -157,7 +157,7 @@ static void check_state(RandomForest *f, const Style *style, Probe *p)
     check_vector("dE/dt - power", (double[]){rate / (1 + e.scale)}, nothing, 1, 1e-12);
 }
 
-enum { FORESTS = SLOW_BUILD ? 60 : 240 }; // thirty of all sizes
+enum { FORESTS = BRIEF ? 60 : 240 }; // thirty of all sizes
 
 static int any_count(Random *r, int i)
 {

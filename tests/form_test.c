@@ -265,7 +265,7 @@ static void test_random(void **state)
     (void)state;
     Random r = {5};
     int turned = 0;
-    enum { MODELS = SLOW_BUILD ? 20 : 60 };
+    enum { MODELS = BRIEF ? 20 : 60 };
     for (int i = 0; i < MODELS; i++) {
         Buffer t = {0};
         add_model(&t, &r);

@@ -181,7 +181,7 @@ static void test_kernels(void **state)
             assert_int_equal(set->lanes, lane_counts[l]);
             for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
                 for (uint32_t count = 1; count <= MOST; count++)
-                    for (int again = 0; again < (SLOW_BUILD ? 5 : 40); again++)
+                    for (int again = 0; again < (BRIEF ? 5 : 40); again++)
                         check_kernel(&r, &cases[i], set, count);
         }
     shelf_free(&shelf);

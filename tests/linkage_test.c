@@ -346,7 +346,7 @@ static bool start_of(tr_system *system, const char *const *names, double *values
     return good;
 }
 
-enum { GUESSES = SLOW_BUILD ? 60 : 200 };
+enum { GUESSES = BRIEF ? 60 : 200 };
 
 // The forearms meet on either side of the line between the elbows.
 static void test_branches_of_the_five_bar(void **state)

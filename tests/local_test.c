@@ -16,7 +16,7 @@
 static const char *const outputs[] = {"vdot", "inner.vdot", "sdot", "lambda", "tau",
                                       "H",    "J",          "k",    "h"};
 enum { PIVOTS = sizeof outputs / sizeof *outputs, GROUPS, STATES = 3 };
-enum { PART = SLOW_BUILD ? 6 : 1 }; // of the random forests
+enum { PART = BRIEF ? 6 : 1 }; // of the random forests
 static const char *name_of(int group) { return group < PIVOTS ? outputs[group] : "pivots"; }
 
 typedef struct Numbers {
@@ -216,7 +216,7 @@ static void check_cases(const char *file, Random *r)
     char name[100];
     snprintf(name, sizeof name, "%.*s", (int)strlen(file) - 5, file);
     tr_model *model = model_called(name);
-    const uint32_t count = SLOW_BUILD ? 1 : model->fields.cases.count;
+    const uint32_t count = BRIEF ? 1 : model->fields.cases.count;
     for (uint32_t i = 0; i < count; i++) {
         const Text text = model->fields.cases.at[i].name.text;
         char case_name[100];
@@ -238,7 +238,7 @@ static void test_models(void **state)
         free(entries[i]);
     }
     free(entries);
-    assert_true(seen.systems > (SLOW_BUILD ? 40 : 120));
+    assert_true(seen.systems > (BRIEF ? 40 : 120));
 }
 
 // ---- wheels, balls, driven bases -----------------------------------------------------------

@@ -49,7 +49,7 @@ static void sweep_language(size_t k)
 {
     language = k;
     print_message("%s: ", languages[k].language);
-    sweep_some(export_job, MOST_CALLS == LONG_MAX ? LONG_MAX : SLOW_BUILD ? 40 : 150);
+    sweep_some(export_job, MOST_CALLS == LONG_MAX ? LONG_MAX : BRIEF ? 40 : 150);
 }
 
 static void test_languages(void **state)

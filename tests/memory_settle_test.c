@@ -57,10 +57,10 @@ static void test_ways(void **state)
     for (size_t i = 0; i < WAYS; i++) {
         by = ways[i];
         print_message("%s: ", by);
-        sweep_some(pose_job, MOST_CALLS == LONG_MAX ? LONG_MAX : SLOW_BUILD ? 40 : 100);
+        sweep_some(pose_job, MOST_CALLS == LONG_MAX ? LONG_MAX : BRIEF ? 40 : 100);
     }
     print_message("path: ");
-    sweep_some(path_job, SLOW_BUILD ? 40 : 100);
+    sweep_some(path_job, BRIEF ? 40 : 100);
     tr_system_free(settled);
 }
 

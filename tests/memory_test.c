@@ -1057,11 +1057,11 @@ static void test_sweeps(void **state)
                                         "memory_all.svg"};
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) remove(files[i]);
 }
-static void test_lqr(void **state) { (void)state, sweep_some(lqr_job, SLOW_BUILD ? 15 : 50); }
+static void test_lqr(void **state) { (void)state, sweep_some(lqr_job, BRIEF ? 15 : 50); }
 
-static void test_fit(void **state) { (void)state, sweep_some(fit_job, SLOW_BUILD ? 15 : 50); }
+static void test_fit(void **state) { (void)state, sweep_some(fit_job, BRIEF ? 15 : 50); }
 
-static void test_circle(void **state) { (void)state, sweep_some(circle_job, SLOW_BUILD ? 12 : 40); }
+static void test_circle(void **state) { (void)state, sweep_some(circle_job, BRIEF ? 12 : 40); }
 
 static void test_runs(void **state)
 {
@@ -1069,7 +1069,7 @@ static void test_runs(void **state)
     for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
         run = &runs[i];
         print_message("%s %s: ", run->model, run->method);
-        sweep_some(run_job, SLOW_BUILD ? 12 : 40);
+        sweep_some(run_job, BRIEF ? 12 : 40);
     }
 }
 

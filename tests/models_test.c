@@ -32,7 +32,7 @@ static void check_reports(tr_system *system)
                                                                      tr_eval_text};
     for (size_t i = 0; i < sizeof reports / sizeof *reports; i++)
         for (int json = 0; json < 2; json++) {
-            if (SLOW_BUILD && json != (int)i % 2) continue; // one form of each
+            if (BRIEF && json != (int)i % 2) continue; // one form of each
             tr_error err = {0};
             char *text = reports[i](system, json, &err);
             if (!text) fail_msg("%s", err.text);
@@ -93,7 +93,7 @@ static void check_run(tr_system *system, const char *name)
     tr_summary s = {0};
     tr_simulate_options o = tr_simulate_defaults(system);
     const char *stop = stops(name);
-    o.end = fmin(o.end, SLOW_BUILD && !stop ? 0.2 : 2);
+    o.end = fmin(o.end, BRIEF && !stop ? 0.2 : 2);
     o.output = path;
     const bool done = tr_simulate(system, &o, &s, &err);
     if (done == (stop != NULL) || (stop && !strstr(err.text, stop)))
@@ -163,7 +163,7 @@ static void check_model(void **state)
         snprintf(case_name, sizeof case_name, "%.*s", (int)text.length, text.at);
         check_case(model, name, case_name);
     }
-    if (!SLOW_BUILD) check_case(model, name, NULL);
+    if (!BRIEF) check_case(model, name, NULL);
     tr_model_free(model);
 }
 

@@ -207,7 +207,7 @@ static void check_wild_everywhere(uint64_t seed, uint32_t length)
 static void test_random_programs(void **state)
 {
     (void)state;
-    for (uint32_t seed = 1; seed <= (SLOW_BUILD ? 100 : 600); seed++)
+    for (uint32_t seed = 1; seed <= (BRIEF ? 100 : 600); seed++)
         check_wild_everywhere(seed, 1 + seed * seed % 700);
     check_wild_everywhere(1, 10000);
     check_wild_everywhere(2, 100000);
@@ -271,7 +271,7 @@ static void test_bundled_models(void **state)
         char name[300];
         snprintf(name, sizeof name, "%.*s", (int)strlen(list[i]->d_name) - 5, list[i]->d_name);
         tr_model *model = model_called(name);
-        for (uint32_t k = 0; k < (SLOW_BUILD ? 1 : model->fields.cases.count); k++) {
+        for (uint32_t k = 0; k < (BRIEF ? 1 : model->fields.cases.count); k++) {
             const Text text = model->fields.cases.at[k].name.text;
             char case_name[100];
             snprintf(case_name, sizeof case_name, "%.*s", TEXT(text));

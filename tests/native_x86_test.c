@@ -238,7 +238,7 @@ static void test_decoded_code_has_the_same_bits(void **state)
     (void)state;
     Names names[WIDTHS];
     for (int width = 0; width < WIDTHS; width++) names[width] = names_of(width);
-    for (uint64_t seed = 1; seed <= (SLOW_BUILD ? 15 : 60); seed++) {
+    for (uint64_t seed = 1; seed <= (BRIEF ? 15 : 60); seed++) {
         Jungle j;
         jungle_grow_with(&j, seed, 300, false, 2);
         tr_program *p = seed % 3 ? jungle_program(&j) : fused_program(&j);

@@ -5,7 +5,7 @@
 
 #include <locale.h>
 
-enum { MANY = SLOW_BUILD ? 40000 : 200000 };
+enum { MANY = BRIEF ? 40000 : 200000 };
 
 static uint64_t next_random(uint64_t *state)
 {

@@ -199,7 +199,7 @@ static void test_all_evaluators_give_the_same_bits(void **state)
 {
     (void)state;
     static double list[JUNGLE_MAX], runs[JUNGLE_MAX], plain[JUNGLE_MAX], ranges[JUNGLE_MAX];
-    for (uint64_t seed = 1; seed <= (SLOW_BUILD ? 60 : 300); seed++) {
+    for (uint64_t seed = 1; seed <= (BRIEF ? 60 : 300); seed++) {
         Jungle j;
         jungle_grow(&j, seed, 250, false);
         tr_program *p = jungle_program(&j);
@@ -395,7 +395,7 @@ static void test_parts_are_the_whole(void **state)
     (void)state;
     static double in[LANES][JUNGLE_INPUTS], whole[LANES][JUNGLE_MAX];
     uint32_t staged = 0;
-    for (uint64_t seed = 1; seed <= (SLOW_BUILD ? 20 : 100); seed++) {
+    for (uint64_t seed = 1; seed <= (BRIEF ? 20 : 100); seed++) {
         Jungle j;
         jungle_grow_with(&j, seed, 200, false, 2);
         tr_program *p = jungle_program(&j);

@@ -154,7 +154,7 @@ static void test_rank_changes_are_not_missed(void **state)
 {
     (void)state;
     int missed = 0;
-    for (int i = 0; i < 10; i += SLOW_BUILD ? 3 : 1) {
+    for (int i = 0; i < 10; i += BRIEF ? 3 : 1) {
         tr_simulate_options o = usual("erk");
         o.rtol = pow(10, -3 - i);
         missed += !all_found(o);
@@ -174,7 +174,7 @@ static void test_touches_are_not_missed(void **state)
     (void)state;
     enum { TOLERANCES = 40 };
     int missed = 0;
-    for (int i = 0; i < TOLERANCES; i += SLOW_BUILD ? 8 : 1) {
+    for (int i = 0; i < TOLERANCES; i += BRIEF ? 8 : 1) {
         tr_simulate_options o = usual("erk");
         o.rtol = pow(10, -3 - 9.0 * i / (TOLERANCES - 1)), o.every = 0.5;
         missed += !is_found(touch(), o);

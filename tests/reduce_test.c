@@ -10,7 +10,7 @@
 
 // ---- a model that is reduced ---------------------------------------------------------------
 
-enum { PART = SLOW_BUILD ? 3 : 1 }; // of the random forests
+enum { PART = BRIEF ? 3 : 1 }; // of the random forests
 
 typedef struct Reduced {
     System *described;

@@ -363,7 +363,7 @@ static void test_sticking(void **state)
                                  {"bumps", "1", 0.7, 0.8},
                                  {"bumps", "0.3", 0.3, 0.8}};
     size_t switches = 0;
-    for (size_t i = 0; i < (SLOW_BUILD ? 2 : sizeof grips / sizeof *grips); i++) {
+    for (size_t i = 0; i < (BRIEF ? 2 : sizeof grips / sizeof *grips); i++) {
         const Grip *grip = &grips[i];
         tr_summary s = {0}, plain = {0};
         Sheet *run = run_sticking(grip, true, &s);
@@ -384,7 +384,7 @@ static void test_sticking(void **state)
         tr_sheet_free(run);
         tr_sheet_free(creeping);
     }
-    assert_true(SLOW_BUILD || switches > 15);
+    assert_true(BRIEF || switches > 15);
 }
 
 int main(void)

@@ -443,7 +443,7 @@ static void test_brute_force(void **state)
 {
     (void)state;
     Random r = {2027};
-    const int grounds = SLOW_BUILD ? 20 : 200;
+    const int grounds = BRIEF ? 20 : 200;
     int lifted = 0, others = 0, same = 0;
     for (int i = 0; i < grounds; i++) {
         const Waves w = random_waves(&r);

@@ -231,8 +231,8 @@ static void check_forests(const Style *style, uint64_t seed, int count)
 static void test_random_forests(void **state)
 {
     (void)state;
-    check_forests(&plain, 1, SLOW_BUILD ? 20 : 100);
-    check_forests(&(Style){.prefix = "b", .parameters = true}, 2, SLOW_BUILD ? 10 : 50);
+    check_forests(&plain, 1, BRIEF ? 40 : 100);
+    check_forests(&(Style){.prefix = "b", .parameters = true}, 2, BRIEF ? 20 : 50);
 }
 
 // ---- chains --------------------------------------------------------------------------------

@@ -266,8 +266,8 @@ static double forces_off(const Sheet *run, size_t row, const double *x)
 
 static void check_case(const char *name, double yaw_rate)
 {
-    enum { STEPS = SLOW_BUILD ? 50 : 100 };                    // per row
-    const double end = SLOW_BUILD ? 0.25 : 0.95, every = 0.05; // the motor is on
+    enum { STEPS = BRIEF ? 50 : 100 };                    // per row
+    const double end = BRIEF ? 0.25 : 0.95, every = 0.05; // the motor is on
     tr_model *model = model_called("spherical_robot");
     change_number(model, "parameters/yaw_rate0", yaw_rate);
     Sheet *run = run_to(system_of(model, name), end, every);

@@ -13,9 +13,9 @@
 #include <dirent.h>
 
 enum {
-    EACH = SLOW_BUILD ? 100 : 2250,     // states of every model,
-    LARGE = 12,                         // or an eighth of them, with more rows than this
-    TOTAL = SLOW_BUILD ? 4000 : 100000, // of all together, at least
+    EACH = BRIEF ? 100 : 2250,     // states of every model,
+    LARGE = 12,                    // or an eighth of them, with more rows than this
+    TOTAL = BRIEF ? 4000 : 100000, // of all together, at least
     MOST_MODELS = 200,
     MOST_CHARTS = 6, // that are compiled for a model; states that need another are drawn again
     MOST_TRIES = 20  // of states, for each that is accepted

@@ -702,7 +702,7 @@ static void test_own_integrators(void **state)
 static void test_nothing_stays(void **state)
 {
     (void)state;
-    enum { RUNS = SLOW_BUILD ? 500 : 10000 };
+    enum { RUNS = BRIEF ? 500 : 10000 };
     tr_error err = {0};
     Stepped s = step_model("bicycle", "free", "rk4");
     tr_run_set(s.run, "speed0", 5, &err);

@@ -197,7 +197,7 @@ static void test_constraints(void **state)
                 {"car_trapezoid", "turn", 8, 30}, // states of tyres, and a loop close to rounding
                 {"spinning_top", "looping", 2, 10}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        for (int k = 0; k < (SLOW_BUILD ? 1 : 2); k++) {
+        for (int k = 0; k < (BRIEF ? 1 : 2); k++) {
             const double rtol = k ? 1e-10 : 1e-6;
             print_message("%s %s\n", rows[i].model, rows[i].case_name);
             Ran exact = ran(system_called(rows[i].model, rows[i].case_name), "erk", rows[i].end,

@@ -7,13 +7,7 @@
 
 #include <malloc.h>
 
-enum {
-    MANY = SLOW_BUILD ? 300 : 2000,
-    FIRST = 40,
-    CALLS = 4000,
-    NEAR = 20,
-    ROUND = 4096
-}; // [bytes]
+enum { MANY = BRIEF ? 300 : 2000, FIRST = 40, CALLS = 4000, NEAR = 20, ROUND = 4096 }; // [bytes]
 
 typedef struct Switching {
     tr_system *system;

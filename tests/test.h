@@ -18,8 +18,7 @@
 #include "margin.h"
 #include "random.h"
 
-// Builds that are many times slower, in which long tests are shorter: under the sanitizers, and
-// with counts of executed lines.
+// Builds that are many times slower: under the sanitizers, and with counts of executed lines
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
 #define SLOW_BUILD 1
@@ -30,6 +29,13 @@
 #endif
 #ifndef SLOW_BUILD
 #define SLOW_BUILD 0
+#endif
+// Long tests are shorter in those, and in `make test`, which leaves the rest of them to `make
+// check`.
+#ifdef TR_FULL
+#define BRIEF SLOW_BUILD
+#else
+#define BRIEF 1
 #endif
 
 // |a - b| as a part of the larger one, or of 1
