@@ -126,6 +126,27 @@ static void test_drag(void **state)
     tr_sheet_free(t);
 }
 
+// A root of what a step may try the other side of: by small steps of its own, and a run gets
+// through
+static void test_root(void **state)
+{
+    (void)state;
+    enum { STEPS = 1 << 16 };
+    double v = 1;
+    for (int k = 0; k < STEPS; k++) {
+        const double h = 2.0 / STEPS, half = v + h / 2 * (-1 - v * sqrt(fabs(v)));
+        v += h * (-1 - half * sqrt(fabs(half)));
+    }
+    for (size_t m = 0; m < TRIALS; m++) {
+        tr_summary s;
+        Sheet *t = moved("-1 - d(x)*sqrt(abs(d(x)))", trials[m], 2, &s);
+        print_message("%-5s off by %.1e\n", trials[m].method, fabs(last(t, "x_rate") - v));
+        assert_true(v < -0.5);
+        assert_close(last(t, "x_rate"), v, 1e-6);
+        tr_sheet_free(t);
+    }
+}
+
 // ---- to and fro ----------------------------------------------------------------------------
 
 // Dry friction holds what it has stopped: the sign of the speed switches to and fro, and the run
@@ -320,11 +341,12 @@ static void test_rest_goes_on(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_apex),   cmocka_unit_test(test_rest_goes_on),
-        cmocka_unit_test(test_steps),  cmocka_unit_test(test_stop),
-        cmocka_unit_test(test_drag),   cmocka_unit_test(test_friction),
-        cmocka_unit_test(test_corner), cmocka_unit_test(test_place),
-        cmocka_unit_test(test_pieces), cmocka_unit_test(test_input),
+        cmocka_unit_test(test_apex),     cmocka_unit_test(test_rest_goes_on),
+        cmocka_unit_test(test_root),     cmocka_unit_test(test_steps),
+        cmocka_unit_test(test_stop),     cmocka_unit_test(test_drag),
+        cmocka_unit_test(test_friction), cmocka_unit_test(test_corner),
+        cmocka_unit_test(test_place),    cmocka_unit_test(test_pieces),
+        cmocka_unit_test(test_input),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -187,8 +187,10 @@ static Flow *make_flow(Plan *plan, const LatchMode *modes, const double *inputs,
         flow->plan = plan, flow->system = s;
         flow->earliest = -(double)INFINITY, flow->latest = (double)INFINITY;
         flow->switch_count = tr_plan_switch_count(plan);
-        flow->inputs = calloc(s->input_count + flow->switch_count + 1u, sizeof *flow->inputs);
+        flow->inputs =
+            calloc(s->input_count + 2 * (size_t)flow->switch_count + 1, sizeof *flow->inputs);
         flow->sides = flow->inputs ? flow->inputs + s->input_count : NULL;
+        flow->kept = flow->inputs ? flow->sides + flow->switch_count : NULL;
         flow->start = calloc(s->input_count + s->latch_count + 1u, sizeof *flow->start);
         flow->marks = calloc(s->input_count + 1u, sizeof *flow->marks);
         flow->modes = calloc(s->latch_count + 1u, sizeof *flow->modes);
@@ -352,10 +354,22 @@ void tr_flow_fill(Flow *flow, double t, const double *y)
     fill_at(flow, tr_flow_time(flow, t), y);
 }
 
+// A step tries states beyond a switch before its crossing is found: where the side that is kept has
+// no number there, formulas are as they say (T123).
+static void rate_as_said(Flow *flow, double *rate)
+{
+    const size_t size = flow->switch_count * sizeof *flow->sides;
+    memcpy(flow->kept, flow->sides, size);
+    memset(flow->sides, 0, size);
+    tr_flow_evaluate(flow, flow_program(flow, CHART_RATES), rate);
+    memcpy(flow->sides, flow->kept, size);
+}
+
 void tr_flow_rate(Flow *flow, double t, const double *y, double *rate)
 {
     tr_flow_fill(flow, t, y);
     tr_flow_evaluate(flow, flow_program(flow, CHART_RATES), rate);
+    if (flow->switch_count && !all_finite(rate, flow->own)) rate_as_said(flow, rate);
     if (flow->sensitivity) tr_sensitivity_rate(flow, y, rate);
     if (flow->covariance) tr_covariance_rate(flow, y, rate);
     flow->evaluations++;

@@ -33,6 +33,7 @@ typedef struct Flow {
     uint32_t needs; // programs that are ready in every chart, a bit for each ChartProgram
     double *inputs; // of the programs, in the system's order; then the sides of switches
     double *sides;  // these: runs set them, 0 when they do not, see switch.h
+    double *kept;   // room for them
     uint32_t switch_count;
     Watched watched;
     // y is positions, velocities (`known` so far), gaps of open contacts, work (`own` so far), and
