@@ -16,7 +16,7 @@ import tempfile
 for tool in ("arm-none-eabi-gcc", "qemu-system-arm"):
     if not shutil.which(tool):
         print(f"{tool} is missing: nothing is tested (tools/setup check installs it)")
-        sys.exit(0)
+        sys.exit(77)
 trundle, root = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve()
 CORTEX = ("-mcpu=cortex-m4 -mthumb -mfloat-abi=hard -mfpu=fpv4-sp-d16 -std=gnu99 -Os -ffunction-sections "
           "-fdata-sections -ffp-contract=off -fno-math-errno -Wall -Wextra -Wdouble-promotion -Werror").split()
