@@ -86,17 +86,17 @@ class Compiled:
         return out[:-1]
 
 
-def states(x, p, count=3):
+def states(x, p, count=3, width=0.05):
     random = np.random.default_rng(1)
     for k in range(count):
-        yield 0.1 * k, x + 0.05 * k * random.standard_normal(len(x)), p * (1 + 0.01 * k * random.standard_normal(len(p)))
+        yield 0.1 * k, x + width * k * random.standard_normal(len(x)), p * (1 + 0.01 * k * random.standard_normal(len(p)))
 
 
-def check_python(folder, name, c):
+def check_python(folder, name, c, *wide):
     model = importlib.import_module(name)
     p, u, x = c.start()
     give = {n: getattr(model, f"{name}_{n}") for n in ("rates", "outputs", "jacobian", "initial", "step")}
-    for t, xs, ps in states(x, p):
+    for t, xs, ps in states(x, p, *wide):
         near(give["rates"](t, xs, u, ps), c.give("rates", "NX", t, xs, u, ps), 1e-12, f"python {name} rates")
         near(give["outputs"](t, xs, u, ps), c.give("outputs", "NY", t, xs, u, ps), 1e-11, f"python {name} outputs")
         near(give["jacobian"](t, xs, u, ps), c.give("jacobian", "NJ", t, xs, u, ps), 1e-10, f"python {name} slopes")
@@ -126,11 +126,11 @@ def check_matlab(folder, name):
             check(not found, f"{file.name}:{number}: Matlab has no {found and found[0]}")
 
 
-def check_octave(folder, name, c):
+def check_octave(folder, name, c, *wide):
     p, u, x = c.start()
     numbers = lambda one: "[" + "; ".join(repr(float(v)).replace("nan", "NaN") for v in one) + "]"
     lines, wanted = [], []
-    for t, xs, ps in states(x, p):
+    for t, xs, ps in states(x, p, *wide):
         given = f"({t!r}, {numbers(xs)}, {numbers(u)}, {numbers(ps)})"
         for function, size in (("rates", "NX"), ("outputs", "NY"), ("jacobian", "NJ")):
             lines.append(f"printf('%.17g ', {name}_{function}{given}); printf('\\n');")
@@ -529,6 +529,45 @@ def check_controlled(folder, name, shaky):
     check_pictures(folder, name)
 
 
+TABLES = """trundle: 1
+name: tables
+parameters: {k: 3, m: 1.3}
+tables:
+  cubic: {x: '-2, -1, 0, 1, 2, 3', value: '4, 1, 0.2, 1, 4, 9', degree: 3, outside: extend}
+  lines: {x: '-1, 0, 1, 2', value: '0, 1, 0, 2', degree: 1, outside: hold}
+  steps: {x: '-1, 0, 1, 2', value: '0, 1, 0, 2', degree: 0, outside: extend}
+  few: {x: '-1, 0.5', value: '1, 2', degree: 3, outside: hold}
+  flat: {x: '-1, 0, 0.7, 2', y: '-1, 0, 1', value: '0, 1, 0, 2, 1, 3, 5, 2, 1, 0, 0.5, 0.25', degree: 1, outside: hold}
+  round: {x: '-1, 0, 0.7, 2, 3', y: '-1, 0, 1, 2', value: '0, 1, 0, 2, 1, 3, 5, 2, 1, 0, 0.5, 0.25, 1, 2, 3, 4, 2, 1, 7, 3',
+    degree: 3, outside: extend}
+  tiles: {x: '-1, 0, 0.7, 2', y: '-1, 0, 1', value: '0, 1, 0, 2, 1, 3, 5, 2, 1, 0, 0.5, 0.25', degree: 0, outside: hold}
+bodies:
+  p: {joint: {type: prismatic, axis: '1, 0, 0', coordinate: x}, mass: m}
+  q: {joint: {type: prismatic, axis: '0, 1, 0', coordinate: y}, mass: m}
+roles:
+  x: {torque: '-k*x - cubic(x) + 0.1*flat(x, y) - 0.1*steps(x) + few(x)'}
+  y: {torque: '-k*y - lines(y) + 0.1*round(x, y) + 0.1*tiles(x, y)'}
+outputs: {o1: cubic(x), o2: lines(y), o3: steps(x), o4: few(x), o5: 'flat(x, y)', o6: 'round(x, y)', o7: 'tiles(x, y)'}
+initial: {x: 0.4, y: 0.3, d(x): 0.2, d(y): -0.3}
+"""
+
+
+def check_tables(folder):
+    """Tables of each degree, of one and two variables, held and extended, also far outside."""
+    (folder / "tables.yaml").write_text(TABLES)
+    for language in ("c", "python", "octave"):
+        run(trundle, "export", folder / "tables.yaml", "--to", language, "-q", "-o", folder)
+    run("cc", "-std=c99", "-O0", "-ffp-contract=off", "-fPIC", "-shared", "-o", "libtables.so", "tables.c", "-lm", cwd=folder)
+    c = Compiled(folder, "tables")
+    p, u, x = c.start()
+    beyond = [abs(xs[0] - 0.5) > 2.5 and abs(xs[1] - 0.5) > 1.5 for _, xs, _ in states(x, p, 12, 0.5)]
+    check(0 < sum(beyond) < len(beyond), f"states within and beyond the tables: {beyond}")
+    check_python(folder, "tables", c, 12, 0.5)
+    check_matlab(folder, "tables")
+    if shutil.which("octave-cli"):
+        check_octave(folder, "tables", c, 12, 0.5)
+
+
 def check_lane_change(folder):
     run(trundle, "export", root / "models/bicycle.yaml", "--case", "straight", "--to", "casadi", "-q", "-o", folder)
     run("cc", "-O1", "-fPIC", "-shared", "-o", "lane.so", "bicycle.c", "bicycle_casadi.c", "-lm", cwd=folder)
@@ -552,6 +591,7 @@ with tempfile.TemporaryDirectory() as made:
         check_trajectories(folder, name)
         check_sympy(folder, name)
         check_casadi(folder, name)
+    check_tables(folder)
     check_charts(folder)
     check_starts(folder, "castor")
     check_starts(folder, "tyre")
