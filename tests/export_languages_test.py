@@ -407,24 +407,43 @@ def check_reproducible(folder):
     check(not any(str(folder).encode() in text for text in texts[0].values()), "a path is in a file")
 
 
-C_HELPER = re.compile(r"^(?:static [^\n(=\[]*?|#define )\b(\w+)\b(?:[(\[ ]|$)", re.M)
-PYTHON_HELPER = re.compile(r"^def (?!own_)(\w+)", re.M)
+# Of a file of C: functions, tables and numbers of its own, macros, types, enumerators
+C_HELPERS = [re.compile(pattern, re.M) for pattern in (
+    r"^static [^\n(=\[;]*?\b(\w+)\s*[(\[=]", r"^#define (\w+)", r"^typedef[^;{]*?(\w+)\(", r"^} (\w+);")]
+ENUM = re.compile(r"^enum \{(.*?)\}", re.S | re.M)
+PYTHON_HELPERS = [re.compile(r"^def (?!own_)(\w+)", re.M)]
 
 
-def check_own_names(folder, model, *options):
+def helpers_of(text, patterns):
+    text = re.sub(r'/\*.*?\*/|"[^"\n]*"', "", text, flags=re.S)
+    names = {name for pattern in patterns for name in pattern.findall(text)}
+    for members in ENUM.findall(text) if patterns is C_HELPERS else ():
+        names.update(re.findall(r"\b[A-Za-z_]\w*", members))
+    return {name for name in names if not name.lower().startswith(("own_", "trundle_"))}
+
+
+def check_own_names(folder, model, known, *options):
     """No helper is called as a function of some model would be: a model `first` has first_rates."""
     run(trundle, "export", model, "--to", "c", "--name", "own", "-q", "-o", folder, *options)
-    files = [(("own.h", "own.c"), C_HELPER)]
+    files = [(("own.h", "own.c"), C_HELPERS, known)]
     if not options:  # the form that Python has, too
         run(trundle, "export", model, "--to", "python", "--name", "own", "-q", "-o", folder)
-        files.append((("own.py",), PYTHON_HELPER))
-    for names, pattern in files:
+        files.append((("own.py",), PYTHON_HELPERS, "find_start"))
+    for names, patterns, known in files:
         text = "\n".join((folder / name).read_text() for name in names)
         own = set(re.findall(r"\b(?:own|OWN)_(\w+)", text))
-        helpers = {name for name in pattern.findall(text) if not name.lower().startswith(("own_", "trundle_"))}
+        helpers = helpers_of(text, patterns)
         check(len(own) > 10 and len(helpers) > 3, f"names of {names[-1]}: {len(own)}, {len(helpers)}")
+        check(known in helpers, f"{known} is a name of {names[-1]}: {sorted(helpers)}")
         for helper in helpers:
             check(not any(helper.endswith(f"_{name}") for name in own), f"{names[-1]}: a model may have {helper}")
+
+
+def check_models_called(folder):
+    """Models that are called like words of generated code."""
+    for name in ("next", "time_of", "first", "sample"):
+        run(trundle, "export", folder / "calm.yaml", "--to", "c", "--name", name, "-q", "-o", folder / "called")
+        run("cc", "-std=c99", "-fsyntax-only", "-Wall", "-Wextra", "-Werror", "-pedantic", f"{name}.c", cwd=folder / "called")
 
 
 def check_starts(folder, name):
@@ -602,9 +621,13 @@ with tempfile.TemporaryDirectory() as made:
     check_refused_names(folder)
     check_module_names(folder)
     check_reproducible(folder)
-    for model in (root / "models/bicycle.yaml", root / "models/tyre_on_bump.yaml", folder / "calm.yaml"):
-        check_own_names(folder, model)
-    check_own_names(folder, root / "models/hopping_wheel.yaml", "--form", "unreduced")
+    for model, known in (("bicycle", "runge_kutta"), ("tyre_on_bump", "evaluate_phi")):
+        check_own_names(folder, root / f"models/{model}.yaml", known)
+    check_own_names(folder, folder / "tables.yaml", "table_value")
+    check_own_names(folder, folder / "calm.yaml", "find_due")
+    check_own_names(folder, folder / "shaken.yaml", "random_bits")
+    check_own_names(folder, root / "models/hopping_wheel.yaml", "CONE_OPEN", "--form", "unreduced")
+    check_models_called(folder)
     check_lane_change(folder)
 print(f"{failures} failures")
 if left_out:

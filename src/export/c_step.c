@@ -106,11 +106,11 @@ static void write_stops(Printer *p)
         {"sides_given", jumps ? ", double from, double to" : ""},
         {"own_u", samples ? "" : "const "},
         {"next_jump", jumps ? "    next = first_jump(t, until, x, u, p, w);\n" : ""},
-        {"next_sample", samples ? "    const @real@ due = next_sample(t, x, p, w);\n"
+        {"next_sample", samples ? "    const @real@ due = sample_behind(t, x, p, w);\n"
                                   "    if (due <= until && due < next) next = due;\n"
                                 : ""},
         {"first_sample", samples ? "    if (@name@_sample(t, " STATE ")) return 1;\n" : ""},
-        {"stop", samples ? "        const @real@ due = next_sample(t, x, p, w);\n"
+        {"stop", samples ? "        const @real@ due = sample_behind(t, x, p, w);\n"
                            "        if (due < stop && !is_same_time(due, stop)) stop = due;\n"
                          : ""},
         {"few", jumps
