@@ -587,6 +587,22 @@ def check_tables(folder):
         check_octave(folder, "tables", c, 12, 0.5)
 
 
+def check_ranges(folder):
+    """Names with units, defaults, the least and the most."""
+    for language in ("python", "octave", "sympy"):
+        run(trundle, "export", root / "models/cart_pole.yaml", "--to", language, "-q", "-o", folder)
+    rows = importlib.import_module("cart_pole").P_NAMES
+    check(rows[:2] == [("m", "kg", 0.1, -np.inf, 10.0), ("l", "m", 0.5, 0.05, 5.0)], f"ranges in Python: {rows}")
+    if "SymPy" not in left_out:
+        rows = importlib.import_module("cart_pole_sympy").p_names
+        check([(name, unit, *map(float, numbers)) for name, unit, *numbers in rows[:2]] ==
+              [("m", "kg", 0.1, -np.inf, 10.0), ("l", "m", 0.5, 0.05, 5.0)], f"ranges in SymPy: {rows}")
+    if shutil.which("octave-cli"):
+        (folder / "try_it.m").write_text("s = cart_pole_sizes();\nfor k = 1:2\n  fprintf('%s %s %g %g %g\\n', s.p_names{k, :});\nend\n")
+        given = run("octave-cli", "-qf", "try_it.m", cwd=folder).splitlines()
+        check(given == ["m kg 0.1 -Inf 10", "l m 0.5 0.05 5"], f"ranges in Octave: {given}")
+
+
 def check_lane_change(folder):
     run(trundle, "export", root / "models/bicycle.yaml", "--case", "straight", "--to", "casadi", "-q", "-o", folder)
     run("cc", "-O1", "-fPIC", "-shared", "-o", "lane.so", "bicycle.c", "bicycle_casadi.c", "-lm", cwd=folder)
@@ -611,6 +627,7 @@ with tempfile.TemporaryDirectory() as made:
         check_sympy(folder, name)
         check_casadi(folder, name)
     check_tables(folder)
+    check_ranges(folder)
     check_charts(folder)
     check_starts(folder, "castor")
     check_starts(folder, "tyre")

@@ -230,20 +230,26 @@ static void list_entries(const Script *s, Buffer *out, const uint32_t *at, uint3
     tr_buffer_print(out, "]%s", s->is_octave ? "" : ", int)");
 }
 
-static void list_names(const Script *s, Buffer *out, const CodeNames *names)
+void tr_script_names(Buffer *out, const Tongue *tongue, const CodeNames *names)
 {
-    tr_buffer_print(out, s->is_octave ? "{" : "[");
+    const bool is_octave = tongue->first == 1; // entries are counted from 1 there alone
+    tr_buffer_print(out, is_octave ? "{" : "[");
     for (uint32_t k = 0; k < names->count; k++) {
-        const char quote = s->is_octave ? '\'' : '"';
-        tr_buffer_print(out, "%s%s%c", s->is_octave ? "" : k ? ",\n    (" : "\n    (", "", quote);
-        tr_buffer_quoted(out, names->at[k].name, !s->is_octave);
+        const CodeName *at = &names->at[k];
+        const double numbers[] = {at->value, at->least, at->most};
+        const char quote = is_octave ? '\'' : '"';
+        tr_buffer_print(out, "%s%c", is_octave ? "" : k ? ",\n    (" : "\n    (", quote);
+        tr_buffer_quoted(out, at->name, !is_octave);
         tr_buffer_print(out, "%c, %c", quote, quote);
-        tr_buffer_quoted(out, names->at[k].unit, !s->is_octave);
-        tr_buffer_print(out, "%c, ", quote);
-        tr_walk_number(out, s->tongue, names->at[k].value, false);
-        tr_buffer_print(out, s->is_octave ? "; " : ")");
+        tr_buffer_quoted(out, at->unit, !is_octave);
+        tr_buffer_print(out, "%c", quote);
+        for (int i = 0; i < 3; i++) {
+            tr_buffer_print(out, ", ");
+            tr_walk_number(out, tongue, numbers[i], false);
+        }
+        tr_buffer_print(out, is_octave ? "; " : ")");
     }
-    tr_buffer_print(out, s->is_octave ? "}" : "]");
+    tr_buffer_print(out, is_octave ? "}" : "]");
 }
 
 static void list_axis(const Script *s, Buffer *out, const TableAxis *axis, bool plane)
@@ -345,7 +351,7 @@ static void write_held(const Script *s, Buffer *out)
         list_entries(s, out, lists[i].at, lists[i].count, s->tongue->first);
         end_list(s, out, false);
         write_list(s, out, called(s, name_rows[i]));
-        list_names(s, out, names[i]);
+        tr_script_names(out, s->tongue, names[i]);
         end_list(s, out, false);
     }
 }
@@ -373,7 +379,7 @@ static void write_lists(const Script *s, Buffer *out)
         {{"RATES_PLACE", "rates_place"}, code->given[1].place, code->given[1].count}};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         write_list(s, out, called(s, name_rows[i]));
-        list_names(s, out, names[i]);
+        tr_script_names(out, s->tongue, names[i]);
         end_list(s, out, false);
     }
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
@@ -509,10 +515,11 @@ static void write_octave_sizes(const Script *s, const Pieces *pieces, Buffer *ou
 {
     const Export *code = s->code;
     const char *name = code->options.name;
-    tr_buffer_print(out,
-                    "%% Numbers, names with units and defaults, and which entries are what.\n"
-                    "function s = %s_sizes()\n",
-                    name);
+    tr_buffer_print(
+        out,
+        "%% Numbers, names with units, defaults, least and most,\n%% and which entries are what.\n"
+        "function s = %s_sizes()\n",
+        name);
     tr_buffer_print(out, "  s.nx = %u;\n  s.nu = %u;\n  s.np = %u;\n  s.ny = %u;\n  s.nm = %u;\n",
                     code->x.count, code->u.count, code->p.count, code->y.count,
                     code->latches.count);

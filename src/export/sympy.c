@@ -190,22 +190,24 @@ static void list_entries(const Export *code, Buffer *out, bool integrated)
 
 static void write_lists(const Export *code, Buffer *out, const char *title)
 {
-    Buffer x = {0}, u = {0}, p = {0}, values = {0}, v = {0}, w = {0};
+    Buffer x = {0}, u = {0}, p = {0}, v = {0}, w = {0};
+    Buffer x_names = {0}, u_names = {0}, p_names = {0};
     list_symbols(&x, &code->x);
     list_symbols(&u, &code->u);
     list_symbols(&p, &code->p);
-    for (uint32_t k = 0; k < code->p.count; k++) {
-        tr_buffer_print(&values, "%s", k ? ", " : "");
-        tr_walk_number(&values, &tongue, code->p.at[k].value, false);
-    }
+    tr_script_names(&x_names, &tongue, &code->x);
+    tr_script_names(&u_names, &tongue, &code->u);
+    tr_script_names(&p_names, &tongue, &code->p);
     list_entries(code, &v, false);
     list_entries(code, &w, true);
-    Buffer *const all[] = {&x, &u, &p, &values, &v, &w};
+    Buffer *const all[] = {&x, &u, &p, &v, &w, &x_names, &u_names, &p_names};
     const Mark marks[] = {{"title", title},
                           {"x", x.at ? x.at : ""},
                           {"u", u.at ? u.at : ""},
                           {"p", p.at ? p.at : ""},
-                          {"values", values.at ? values.at : ""},
+                          {"x_names", x_names.at ? x_names.at : "[]"},
+                          {"u_names", u_names.at ? u_names.at : "[]"},
+                          {"p_names", p_names.at ? p_names.at : "[]"},
                           {"v", v.at ? v.at : ""},
                           {"w", w.at ? w.at : ""},
                           {NULL, NULL}};

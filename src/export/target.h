@@ -31,6 +31,8 @@ bool tr_tables_are_small(const Export *code, tr_error *err);
 // Whether those of an FMU are so many that they are a file of its own, and what is in that
 bool tr_tables_are_apart(const Export *code);
 void tr_tables_apart(const Export *code, Buffer *out);
+// Names with their units, defaults and ranges, as a list of Python or a cell of Octave
+void tr_script_names(Buffer *out, const Tongue *tongue, const CodeNames *names);
 // NAME.h and NAME.c, whose functions are called so
 bool tr_write_c(Export *code, Buffer *header, Buffer *source, tr_error *err);
 // In capitals
