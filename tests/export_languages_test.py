@@ -234,6 +234,7 @@ def check_casadi(folder, name):
     flags = "-std=c99 -O0 -ffp-contract=off -Wall -Wextra -Wconversion -pedantic -Werror -fPIC -shared".split()
     run("cc", *flags, "-o", f"lib{own}.so", f"{own}.c", f"{own}_casadi.c", "-lm", cwd=folder)
     run("cc", *flags[:-2], "-Dcasadi_int=int", "-fsyntax-only", f"{own}_casadi.c", cwd=folder)  # as acados has it
+    run("c++", "-x", "c++", "-std=c++20", *flags[3:-2], "-fsyntax-only", f"{own}_casadi.c", cwd=folder)
     f, jac, adj, hess = [External(folder / f"lib{own}.so", f"{own}_{n}") for n in ("f", "jac", "adj", "hess")]
     check(f.names_in == ["t", "x", "u", "p"] and f.names_out == ["dx"], "names of arguments")
     c = Compiled(folder, own)

@@ -96,6 +96,8 @@ static inline void compile_by_all(void)
     compile_only("clang-14 -std=c99 -fsyntax-only " STRICT);
     compile_only("g++ -x c++ -std=c++17 -fsyntax-only " STRICT);
     compile_only("clang++-14 -x c++ -fsyntax-only " STRICT);
+    compile_only("g++ -x c++ -std=c++20 -fsyntax-only " STRICT);
+    compile_only("clang++-14 -x c++ -std=c++20 -fsyntax-only " STRICT);
 }
 
 // Compiled with these flags and loaded

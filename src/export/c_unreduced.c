@@ -42,16 +42,16 @@ static void write_sizes(Printer *p)
     const Terms t = tr_code_terms(code);
     const Found f = tr_code_found(code);
     const uint32_t driven = f.closed - f.motors;
+    // one list, for C++ does not like sums of members of several
     tr_buffer_print(&p->body,
-                    "enum { POSITIONS = %u, SPEEDS = %u, DRIVEN = %u, FREE = SPEEDS - DRIVEN, "
-                    "ROWS = %u, CONTACTS = %u };\n",
+                    "enum {\n    POSITIONS = %u, SPEEDS = %u, DRIVEN = %u, FREE = SPEEDS - DRIVEN, "
+                    "ROWS = %u, CONTACTS = %u,\n",
                     code->positions, t.n, driven, t.m, t.contacts);
-    tr_buffer_print(
-        &p->body,
-        "enum { T_M = %u, T_G = %u, T_REST = %u, T_BIAS = %u, T_C = %u, T_Q = %u, "
-        "T_W = %u,\n       T_DRIVEN = %u, T_WEIGHT = %u, T_CONTACTS = %u, T_ALL = %u };\n",
-        t.M, t.G, t.rest, t.bias, t.c, t.Q, t.W, t.driven, t.weight, t.latch, t.count);
-    tr_buffer_print(&p->body, "enum { S_CLOSED = %u, S_ALL = %u };\n", f.closed, f.count);
+    tr_buffer_print(&p->body,
+                    "    T_M = %u, T_G = %u, T_REST = %u, T_BIAS = %u, T_C = %u, T_Q = %u, "
+                    "T_W = %u,\n    T_DRIVEN = %u, T_WEIGHT = %u, T_CONTACTS = %u, T_ALL = %u,\n",
+                    t.M, t.G, t.rest, t.bias, t.c, t.Q, t.W, t.driven, t.weight, t.latch, t.count);
+    tr_buffer_print(&p->body, "    S_CLOSED = %u, S_ALL = %u\n};\n", f.closed, f.count);
 }
 
 // Where rows and velocities are in the tree, and slopes that are 1 or -1 wherever it stands
