@@ -464,6 +464,27 @@ def check_starts(folder, name):
         near(np.array(given, float), x, 1e-9, f"octave {name} start with another parameter")
 
 
+def check_no_start(folder):
+    """Bars that do not reach each other: words, and no numbers."""
+    for language in ("c", "python", "octave"):
+        run(trundle, "export", root / "models/four_bar.yaml", "--to", language, "--form", "reduced", "--name", "apart", "-q", "-o", folder)
+    run("cc", "-std=c99", "-O0", "-fPIC", "-shared", "-o", "libapart.so", "apart.c", "-lm", cwd=folder)
+    c, model = Compiled(folder, "apart"), importlib.import_module("apart")
+    p, u, x = c.start()
+    for k, (name, *_) in enumerate(model.P_NAMES):
+        if name in ("b", "c"):
+            p[k] = 0.1
+    check(c.call("initial", np.append(p, 0), x, c.mode, c.w) == 1, "C has no start")
+    try:
+        check(False, f"a start in Python: {model.apart_initial(p)}")
+    except ValueError as error:
+        check("there is no state at t = 0" in str(error), f"no start in Python: {error}")
+    if shutil.which("octave-cli"):
+        (folder / "try_it.m").write_text(f"try\n  apart_initial({list(map(float, p))}');\ncatch e\n  disp(e.identifier);\nend\n")
+        given = run("octave-cli", "-qf", "try_it.m", cwd=folder).strip()
+        check(given == "apart:start", f"no start in Octave: {given}")
+
+
 def check_charts(folder):
     """Where a run changes charts, what does not follow them says so: when it is written, and when it is run, where C does."""
     def told(model, language, *options):
@@ -630,6 +651,7 @@ with tempfile.TemporaryDirectory() as made:
     check_tables(folder)
     check_ranges(folder)
     check_charts(folder)
+    check_no_start(folder)
     check_starts(folder, "castor")
     check_starts(folder, "tyre")
     check_controlled(folder, "shaken", 0.01)

@@ -66,7 +66,9 @@ static const struct {
      "form 2 says that other velocities should be\n"
      "independent, in Python and Octave a warning and `NAME_fits`; where a run of the case has "
      "that, "
-     "there is a warning beforehand. Functions and files are called as the model's file, or as "
+     "there is a warning beforehand. Where there is no state at t = 0 with other parameters,\n"
+     "`NAME_initial` of C gives 1, that of Python raises a ValueError, that of Octave the error "
+     "`NAME:start`. Functions and files are called as the model's file, or as "
      "`--name` "
      "says, with _ for all that is no letter or digit.\n"},
     {"simulate",
