@@ -5,7 +5,7 @@
 // Names of models may be given; else the full check tries all, and others a few.
 #include "exports.h"
 
-enum { STATES = 4, STEPS_OF_A_SECOND = 1024 };
+enum { STATES = 4, STEPS_OF_A_SECOND = 1024, FEW_STEPS = 16 };
 
 static bool is_same(double a, double b) { return a == b || (isnan(a) && isnan(b)); }
 
@@ -219,11 +219,7 @@ static void check_model(const char *name)
     how.form = "reduced";
     if (system->latch_count) refused++;
     how.name = "m", how.folder = in_folder(".");
-    if (!tr_export(system, &how, &err)) {
-        print_message("%-24s %s\n", name, err.text);
-        tr_system_free(system);
-        return;
-    }
+    if (!tr_export(system, &how, &err)) fail_msg("%s: %s", name, err.text);
     compile_by_all();
     Exported e = load_exported(in_folder("."), is_watched(name) ? "cc -std=c99 -O0 " STRICT WATCHED
                                                                 : "cc -std=c99 -O0 " STRICT);
@@ -237,6 +233,9 @@ static void check_model(const char *name)
     const int same = go_on(plan, &e, &undisturbed);
     if (undisturbed < STEPS_OF_A_SECOND)
         print_message("%-24s is disturbed after %d steps\n", name, undisturbed);
+    // that one is too stiff for such steps, and its run fails
+    const int least = strcmp(name, "stiff_train") == 0 ? 4 : FEW_STEPS;
+    if (undisturbed < least) fail_msg("%s: only %d steps are compared", name, undisturbed);
     // a formula there is zero but for rounding at the start, and when it jumps is anybody's guess
     const bool is_rounding = strcmp(name, "rover_four_steer") == 0;
     if (same < undisturbed && !is_rounding)

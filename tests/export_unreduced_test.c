@@ -322,6 +322,7 @@ static void check_model(const char *name)
     tr_system *system = system_called(model, colon ? colon + 1 : NULL);
     export_unreduced(system, &err);
     if (has_failed(&err)) {
+        if (is_needed(name)) fail_msg("%s: %s", name, err.text);
         print_message("%-24s %s\n", name, err.text);
         tr_system_free(system);
         return;
