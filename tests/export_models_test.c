@@ -72,7 +72,7 @@ static void check_accelerations(const Flow *flow, const Exported *e, const doubl
         if (s->inputs[i].kind != TR_VELOCITY) continue;
         for (size_t k = 0; k < e->nx; k++)
             if (strcmp(e->x_name[k].name, s->inputs[i].name) == 0)
-                assert_close(e->dx[k] / largest, out[v] / largest, 1e-11);
+                assert_close(e->dx[k] / largest, out[v] / largest, 1e-12);
         v++;
     }
     free(out);

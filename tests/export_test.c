@@ -38,6 +38,14 @@ static void test_symbols(void **state)
              "nm -u %s | grep -vE ' (fma|sqrt|fabs|floor)$' > %s; ! test -s %s", in_folder("m.o"),
              in_folder("nm.txt"), in_folder("nm.txt"));
     if (system(command) != 0) fail_msg("%s", command);
+    tr_export_options how = tr_export_defaults();
+    how.single = true;
+    export_to(model, &how, in_folder("."));
+    compile_only("cc -std=c99 -O0 -fno-pic -fno-stack-protector");
+    snprintf(command, sizeof command,
+             "nm -u %s > %s; grep -q ' fmaf$' %s && ! grep -vE ' (fmaf|sqrtf|fabsf|floorf)$' %s",
+             in_folder("m.o"), in_folder("nm.txt"), in_folder("nm.txt"), in_folder("nm.txt"));
+    if (system(command) != 0) fail_msg("%s", command);
     tr_system_free(model);
 }
 
@@ -147,6 +155,29 @@ static void compare_variant(const char *flags, const tr_export_options *how, dou
     free(x);
     unload_exported(&e);
     tr_system_free(system);
+}
+
+// Where fma is slow: no call of it, and rates but for their last bits
+static void test_no_fma(void **state)
+{
+    (void)state;
+    static const char *const models[] = {"bicycle", "rolling_disc", "cart_pole"};
+    for (size_t m = 0; m < sizeof models / sizeof *models; m++) {
+        tr_system *model = system_called(models[m], NULL);
+        export_to(model, NULL, in_folder("."));
+        Exported e = load_exported(in_folder("."), QUICK);
+        e.rates(0.1, e.x, e.u, e.p, e.mode, e.dx, e.w);
+        Exported plain = load_exported(in_folder("."), QUICK " -DM_NO_FMA");
+        plain.rates(0.1, e.x, e.u, e.p, e.mode, plain.dx, plain.w);
+        assert_below(largest_difference(e.dx, plain.dx, e.nx), 2e-12);
+        compile_only("cc -std=c99 -O0 -DM_NO_FMA");
+        char command[600];
+        snprintf(command, sizeof command, "! nm -u %s | grep -q fma", in_folder("m.o"));
+        if (system(command) != 0) fail_msg("%s: %s", models[m], command);
+        unload_exported(&plain);
+        unload_exported(&e);
+        tr_system_free(model);
+    }
 }
 
 static void test_variants(void **state)
@@ -355,6 +386,7 @@ int main(void)
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_large_tables),
         cmocka_unit_test(test_demo),
+        cmocka_unit_test(test_no_fma),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
