@@ -234,6 +234,42 @@ static void test_single(void **state)
     tr_system_free(model);
 }
 
+// Ranges that are wider than single precision are infinite there; a value is refused.
+static void test_beyond_single(void **state)
+{
+    (void)state;
+    static const char *const languages[] = {"c", "cuda"};
+    static const char text[] =
+        "trundle: 1\nname: wide\nparameters: {m: {value: 2, min: -1.0e+39, max: 1.0e+100}, k: %s}\n"
+        "bodies: {b: {joint: {type: prismatic, axis: '1, 0, 0', coordinate: q}, mass: m}}\n"
+        "roles: {q: {torque: -k*q}}\n";
+    for (size_t i = 0; i < 2; i++) {
+        char model[400];
+        tr_error err = {0};
+        tr_export_options how = tr_export_defaults();
+        how.single = true, how.language = languages[i];
+        snprintf(model, sizeof model, text, "3");
+        tr_system *system = system_from(model);
+        export_to(system, &how, in_folder("."));
+        if (i)
+            write_bytes(in_folder("m.c"), "#include \"m.cuh\"\n", 17);
+        else
+            compile_by_all();
+        compile_only("g++ -x c++ -std=c++11 -fsyntax-only -Wall -Wextra -Werror");
+        char *code = read_text(in_folder(i ? "m.cuh" : "m.c"));
+        assert_non_null(strstr(code, "{\"m\", \"\", 2.0f, -HUGE_VALF, HUGE_VALF}"));
+        free(code);
+        tr_system_free(system);
+        snprintf(model, sizeof model, text, "1.0e+39");
+        system = system_from(model);
+        how.name = "m", how.folder = in_folder(".");
+        assert_false(tr_export(system, &how, &err));
+        assert_string_equal(err.text, "'k' is 1e+39, which single precision cannot hold: its "
+                                      "numbers end at 3.4e+38");
+        tr_system_free(system);
+    }
+}
+
 // ---- names ---------------------------------------------------------------------------------
 
 static const char hostile[] =
@@ -387,6 +423,7 @@ int main(void)
         cmocka_unit_test(test_large_tables),
         cmocka_unit_test(test_demo),
         cmocka_unit_test(test_no_fma),
+        cmocka_unit_test(test_beyond_single),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,6 +8,7 @@
 #include "sim/run.h"
 
 #include <errno.h>
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -171,6 +172,23 @@ static void warn_of_charts(const System *s, const tr_export_options *o, const ch
     o->warn(o->owner, words);
 }
 
+// Ranges that are wider than single precision become infinite; values would be no numbers.
+static bool is_in_single(const Export *code, tr_error *err)
+{
+    const CodeNames *const lists[] = {&code->x, &code->u, &code->p, &code->fixed};
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        for (uint32_t k = 0; k < lists[i]->count; k++) {
+            const CodeName *at = &lists[i]->at[k];
+            const double value = lists[i] == &code->x ? code->start[k] : at->value;
+            if (!isfinite(value) || isfinite((float)value)) continue;
+            tr_fail(err, TR_USAGE, (Place){0},
+                    "'%.100s' is %g, which single precision cannot hold: its numbers end at %.3g",
+                    at->name, value, (double)FLT_MAX);
+            return false;
+        }
+    return true;
+}
+
 static bool export_code(const System *s, const tr_export_options *o, const Target *target,
                         bool is_unreduced, tr_error *err)
 {
@@ -188,7 +206,8 @@ static bool export_code(const System *s, const tr_export_options *o, const Targe
     Export *code = tr_code_new(s, &options, err);
     Folder *folder = calloc(1, sizeof *folder);
     if (!folder) tr_fail_memory(err);
-    const bool good = code && folder && target->print(code, folder, err) &&
+    const bool good = code && folder && (!o->single || is_in_single(code, err)) &&
+                      target->print(code, folder, err) &&
                       (target->is_file ? write_file(o->folder, folder, err)
                                        : write_folder(o->folder, folder, err));
     for (uint32_t i = 0; folder && i < folder->count; i++) tr_buffer_free(&folder->files[i].text);

@@ -115,6 +115,7 @@ static uint32_t give_slots(Layout *l)
 
 void tr_walk_number(Buffer *out, const Tongue *tongue, double value, bool is_single)
 {
+    if (is_single) value = (double)(float)value; // beyond what floats are it is infinite
     if (isnan(value) || isinf(value)) {
         tr_buffer_print(out, "%s%s", value < 0 ? "-" : "",
                         isnan(value) ? tongue->nan : tongue->infinity);
@@ -122,7 +123,7 @@ void tr_walk_number(Buffer *out, const Tongue *tongue, double value, bool is_sin
     }
     char text[40];
     if (is_single)
-        snprintf(text, sizeof text, "%.9g", (double)(float)value);
+        snprintf(text, sizeof text, "%.9g", value);
     else {
         Buffer number = {0};
         tr_buffer_number(&number, value);
