@@ -3,6 +3,8 @@
 // of every model are in export_models_test.c.
 #include "exports.h"
 
+#include "export/identifier.h"
+
 #define QUICK "cc -std=c99 -O0 -ffp-contract=off " STRICT
 
 // ---- compilers -----------------------------------------------------------------------------
@@ -272,6 +274,28 @@ static void test_beyond_single(void **state)
 
 // ---- names ---------------------------------------------------------------------------------
 
+static void test_names(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *of, *file, *title;
+    } names[] = {{"here/a.v1.yaml", "a_v1", "a_v1_yaml"},
+                 {"a.v2.yaml", "a_v2", "a_v2_yaml"},
+                 {"v1.2-beta", "v1", "v1_2_beta"},
+                 {"../up", "up", "up"},
+                 {".yaml", "model", "model_yaml"},
+                 {"7.yaml", "model_7", "model_7_yaml"},
+                 {"7", "model_7", "model_7"},
+                 {"..", "model", "model"}};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char name[IDENTIFIER_LONGEST];
+        tr_identifier_of_file(names[i].of, name, sizeof name);
+        assert_string_equal(name, names[i].file);
+        tr_identifier_of_title(names[i].of, name, sizeof name);
+        assert_string_equal(name, names[i].title);
+    }
+}
+
 static const char hostile[] =
     "trundle: 1\n"
     "name: \"*/ int main(void){system('rm');} /* \\\"; import os #\\\\ \\n ?"
@@ -409,6 +433,35 @@ static void test_demo(void **state)
     tr_system_free(model);
 }
 
+// Two models in one folder, and C over what CasADi needs
+static void keep_words(void *owner, const char *words) { snprintf(owner, 300, "%s", words); }
+
+static void test_one_folder(void **state)
+{
+    (void)state;
+    char words[300] = "", command[600];
+    tr_system *model = system_called("cart_pole", NULL);
+    tr_export_options how = tr_export_defaults();
+    how.warn = keep_words, how.owner = words, how.outputs = "";
+    how.name = "v1.2-beta";
+    export_to(model, &how, in_folder("."));
+    how.name = "v1.3", how.language = "casadi";
+    export_to(model, &how, in_folder("."));
+    snprintf(command, sizeof command,
+             "cd %s && rm -f m* && make -s && ./v1_2_beta_demo > 2.csv && ./v1_3_demo > 3.csv && "
+             "cmp 2.csv "
+             "3.csv && make -s && make -s clean && ! ls *.o *_demo 2> no.txt",
+             in_folder("."));
+    if (system(command) != 0) fail_msg("%s", command);
+    assert_string_equal(words, "");
+    how.language = "c";
+    export_to(model, &how, in_folder("."));
+    assert_string_equal(words, "v1_3_casadi.c of this folder needs functions that the new v1_3.c "
+                               "has not: export to casadi again, or C into another folder or by "
+                               "another name");
+    tr_system_free(model);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -424,6 +477,8 @@ int main(void)
         cmocka_unit_test(test_demo),
         cmocka_unit_test(test_no_fma),
         cmocka_unit_test(test_beyond_single),
+        cmocka_unit_test(test_names),
+        cmocka_unit_test(test_one_folder),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

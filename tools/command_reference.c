@@ -70,7 +70,7 @@ static const struct {
      "`NAME_initial` of C gives 1, that of Python raises a ValueError, that of Octave the error "
      "`NAME:start`. Functions and files are called as the model's file, or as "
      "`--name` "
-     "says, with _ for all that is no letter or digit.\n"},
+     "says, with _ for all that is no letter or digit; several models may be in one folder.\n"},
     {"simulate",
      "Writes a row for every instant, `-o run.csv`, `-o run.mat` or `-o run.npy`; [what "
      "the columns are](format.md#results). Beside it\n`run.json`, the certificate: how the run "

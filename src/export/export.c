@@ -172,6 +172,21 @@ static void warn_of_charts(const System *s, const tr_export_options *o, const ch
     o->warn(o->owner, words);
 }
 
+// That of CasADi calls functions that C alone has not.
+static void warn_of_casadi(const tr_export_options *o, const char *name)
+{
+    char path[4200], words[300];
+    struct stat is;
+    if (!o->warn) return;
+    const int length = snprintf(path, sizeof path, "%s/%s_casadi.c", o->folder, name);
+    if (length >= (int)sizeof path || stat(path, &is) != 0) return;
+    snprintf(words, sizeof words,
+             "%s_casadi.c of this folder needs functions that the new %s.c has not: export to "
+             "casadi again, or C into another folder or by another name",
+             name, name);
+    o->warn(o->owner, words);
+}
+
 // Ranges that are wider than single precision become infinite; values would be no numbers.
 static bool is_in_single(const Export *code, tr_error *err)
 {
@@ -193,8 +208,12 @@ static bool export_code(const System *s, const tr_export_options *o, const Targe
                         bool is_unreduced, tr_error *err)
 {
     char name[IDENTIFIER_LONGEST + 20];
-    const char *title = s->source.file && s->source.file[0] ? s->source.file : s->title;
-    tr_identifier_of_file(o->name ? o->name : title ? title : "model", name, IDENTIFIER_LONGEST);
+    const bool is_of_file = !o->name && s->source.file && s->source.file[0];
+    const char *title = o->name ? o->name : s->title;
+    if (is_of_file)
+        tr_identifier_of_file(s->source.file, name, IDENTIFIER_LONGEST);
+    else
+        tr_identifier_of_title(title ? title : "model", name, IDENTIFIER_LONGEST);
     CodeOptions options = {.name = name,
                            .fix = o->fix,
                            .outputs = o->outputs,
@@ -213,6 +232,7 @@ static bool export_code(const System *s, const tr_export_options *o, const Targe
     for (uint32_t i = 0; folder && i < folder->count; i++) tr_buffer_free(&folder->files[i].text);
     free(folder);
     tr_code_free(code);
+    if (good && strcmp(target->name, "c") == 0) warn_of_casadi(o, name);
     return good;
 }
 

@@ -33,15 +33,30 @@ char *tr_identifier_new(const char *prefix, const char *name)
     return id;
 }
 
-void tr_identifier_of_file(const char *path, char *out, size_t size)
+static void identify(const char *start, size_t length, char *out, size_t size)
 {
-    const char *start = strrchr(path, '/');
-    start = start ? start + 1 : path;
-    const size_t length = strcspn(start, ".");
     size_t used = 0;
     if (!length || !is_letter(start[0])) memcpy(out, "model_", 7), used = 6;
     copy_plain(start, length, out + used, size - used - 1);
     if (used && !out[used]) out[used - 1] = 0; // nothing is left of it
+}
+
+static const char *last_of_path(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+void tr_identifier_of_title(const char *title, char *out, size_t size)
+{
+    const char *start = last_of_path(title);
+    identify(start, strlen(start), out, size);
+}
+
+void tr_identifier_of_file(const char *path, char *out, size_t size)
+{
+    const char *start = last_of_path(path), *extension = strrchr(start, '.');
+    identify(start, extension ? (size_t)(extension - start) : strlen(start), out, size);
 }
 
 static bool is_harmless(char c)

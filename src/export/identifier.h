@@ -11,8 +11,10 @@ enum { IDENTIFIER_LONGEST = 40 }; // [bytes] of a name, behind its prefix
 // "q_" and "frame.x": "q_frame_x"; "v_" and "d(roll)": "v_roll". To be freed; NULL when memory runs
 // out.
 char *tr_identifier_new(const char *prefix, const char *name);
-// Of files and functions, from a path or a title: begins with a letter.
+// Of files and functions, from a path without its extension, or from all of a title: begins with a
+// letter.
 void tr_identifier_of_file(const char *path, char *out, size_t size);
+void tr_identifier_of_title(const char *title, char *out, size_t size);
 // As part of a comment of one line: what could end or change it becomes '.'
 void tr_buffer_comment(Buffer *out, const char *text);
 // As the inside of a string in double quotes of C and Python, and in single quotes of Octave: what
