@@ -31,6 +31,7 @@ make_fmu crashes.fmu -DCRASHES ""
 
 run 0 check ball.fmu
 out_has "FMI 2.0 for model exchange, co-simulation"
+check grep -qx "2 states, 1 event indicator" out
 silent
 run 0 check ball.fmu --json
 check is_json out

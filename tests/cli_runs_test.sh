@@ -30,6 +30,8 @@ no_data
 check test "$(wc -l <grid.csv)" -eq 7
 check test "$(head -n 1 grid.csv)" = "run,l,a0,final(a),max(height),mean(a_rate),low,t,rows,steps,energy_error,position_error,velocity_error,chart_changes,switches,warnings,seconds,status,words"
 check test "$(cut -d, -f1-3 grid.csv | tail -n +2 | tr '\n' ' ')" = "0,0.4,1 1,0.4,2 2,0.5,1 3,0.5,2 4,0.6,1 5,0.6,2 "
+run 0 sweep swing.yaml --vary l=0.5 "${keep[@]}" -o one.csv
+err_has '1 run in '
 printf 'l,a0\n0.4,1\n0.6,2\n' >runs.csv
 run 0 sweep swing.yaml --vary l=0.4:0.6:0.1 --method rk4 --on gpu "${keep[@]}" -o there.csv # or where there is none, here
 err_has ' steps were made on a GPU'

@@ -40,7 +40,7 @@ PAGES = ["tutorial/*.md", "concepts.md", "cookbook.md", "glossary.md", "coming_f
 BLOCK = re.compile(r"(?P<above>[^\n]*)\n+```(?P<language>\w+)\n(?P<body>.*?)```", re.S)
 NUMBER = re.compile(r"[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?")
 LABEL = re.compile(r"<text[^>]*>([^<]*)")
-MEASURED = re.compile(r"((?:steps of \w+|derived in|runs in),?) [\d.e-]+ m?s(?:, [\d.e+]+ a second)?|: [\d.]+ [kM]B$")
+MEASURED = re.compile(r"((?:steps of \w+|derived in|runs? in),?) [\d.e-]+ m?s(?:, [\d.e+]+ a second)?|: [\d.]+ [kM]B$")
 
 
 def complain(page, text):

@@ -55,6 +55,9 @@ static inline bool text_ends_with(Text text, const char *end)
     return text.length >= length && memcmp(text.at + text.length - length, end, length) == 0;
 }
 
+// What a noun ends in behind a number
+static inline const char *plural(size_t count) { return count == 1 ? "" : "s"; }
+
 // Without blanks around it
 static inline Text text_trimmed(Text text)
 {

@@ -109,8 +109,8 @@ static void print_summary(const tr_sweep_options *o, const tr_sweep_summary *s)
 {
     const size_t made = s->done - s->before;
     if (s->before) cli_say("%zu of %zu runs were there before\n", s->before, s->runs);
-    cli_say("%s%zu runs in %.3g s, %.4g a second\n", s->interrupted ? "interrupted after " : "",
-            made, s->seconds, s->seconds > 0 ? (double)made / s->seconds : 0);
+    cli_say("%s%zu run%s in %.3g s, %.4g a second\n", s->interrupted ? "interrupted after " : "",
+            made, made == 1 ? "" : "s", s->seconds, s->seconds > 0 ? (double)made / s->seconds : 0);
     if (s->on[0])
         cli_say("%zu steps were made on a GPU%s%s\n", s->steps_on_gpu,
                 strncmp(s->on, "the CPU", 7) == 0 ? ", the others on " : ": ", s->on);

@@ -272,6 +272,11 @@ static void kinds_of(const Description *d, char *words, size_t size)
              d->cs.xml && d->se.xml ? ", " : "", d->se.xml ? "scheduled execution" : "");
 }
 
+static void tell_count(Buffer *out, size_t count, const char *of, const char *behind)
+{
+    tr_buffer_print(out, "%zu %s%s%s", count, of, plural(count), behind);
+}
+
 static char *text_of_check(Check *c, tr_error *err)
 {
     const Description *d = &c->fmu.description;
@@ -283,11 +288,13 @@ static char *text_of_check(Check *c, tr_error *err)
     tr_buffer_print(&out, "%s: FMI %s for %s\n", d->model_name ? d->model_name : "",
                     d->version == 2 ? "2.0" : "3", kinds);
     if (d->tool) tr_buffer_print(&out, "made by %s\n", d->tool);
-    tr_buffer_print(&out, "%u variables: %zu parameters, %zu inputs, %zu outputs, %zu locals\n",
-                    d->count, count_of(d, PARAMETER) + count_of(d, STRUCTURAL_PARAMETER),
-                    count_of(d, INPUT), count_of(d, OUTPUT), count_of(d, LOCAL));
-    tr_buffer_print(&out, "%u states, %u event indicators\n", d->list[DERIVATIVES].count,
-                    d->event_indicators);
+    tell_count(&out, d->count, "variable", ": ");
+    tell_count(&out, count_of(d, PARAMETER) + count_of(d, STRUCTURAL_PARAMETER), "parameter", ", ");
+    tell_count(&out, count_of(d, INPUT), "input", ", ");
+    tell_count(&out, count_of(d, OUTPUT), "output", ", ");
+    tell_count(&out, count_of(d, LOCAL), "local", "\n");
+    tell_count(&out, d->list[DERIVATIVES].count, "state", ", ");
+    tell_count(&out, d->event_indicators, "event indicator", "\n");
     tr_buffer_print(&out, "binaries: %s; sources: %s\n", platforms[0] ? platforms : "none",
                     tr_fmu_has_sources(&c->fmu) ? "yes" : "no");
     if (c->words[0]) tr_buffer_print(&out, "%s\n", c->words);

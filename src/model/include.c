@@ -186,8 +186,7 @@ static bool find_copies(Including *in, const Include *include, const Value **nam
         if (list->values.count == *count) continue;
         tr_fail(in->err, TR_INVALID, list->name.place,
                 "'%.*s' has %u value%s for %u cop%s: each has one", TEXT(list->name.text),
-                list->values.count, list->values.count == 1 ? "" : "s", *count,
-                *count == 1 ? "y" : "ies");
+                list->values.count, plural(list->values.count), *count, *count == 1 ? "y" : "ies");
         return false;
     }
     for (uint32_t i = 0; i < *count; i++) {

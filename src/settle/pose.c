@@ -95,7 +95,7 @@ static void refuse_loose(uint32_t count, const char *names, tr_error *err)
     tr_fail(err, TR_USAGE, (Place){0},
             "too little is held: the pose can change along %u direction%s that nothing determines; "
             "hold %u more, such as %s",
-            count, count == 1 ? "" : "s", count, names);
+            count, plural(count), count, names);
 }
 
 // All that equalities leave

@@ -457,7 +457,7 @@ bool tr_steady_accept(Steady *p, const double *u, const Outcome *out, tr_error *
         name_loose(p, u, out->excess, words, sizeof words);
         tr_fail(err, TR_FAILED, (Place){0},
                 "%u more unknown%s than equations%s: hold %u more, such as %s, or formulas",
-                out->excess, out->excess == 1 ? "" : "s", at, out->excess, words);
+                out->excess, plural(out->excess), at, out->excess, words);
     } else if (out->drift > 1e-8)
         tr_fail(err, TR_FAILED, (Place){0},
                 "no steady motion%s: the rate of '%.80s' changes with time alone, by %.3g per "

@@ -290,8 +290,6 @@ static void derive_json(Json *j, const System *s, const Facts *f)
     tr_json_close(j, '}');
 }
 
-static const char *plural(uint32_t count) { return count == 1 ? "" : "s"; }
-
 // What it means, and the cell of Table I of Boyer and Belkhiri that a system belongs to
 static void tell_table_one(Buffer *b, const Facts *f)
 {

@@ -73,7 +73,7 @@ static void write_column(Buffer *b, const tr_fit_column *c)
 {
     tr_buffer_print(b, "%-8s %s", "column", c->name);
     if (strcmp(c->name, c->of) != 0) tr_buffer_print(b, " as %s", c->of);
-    tr_buffer_print(b, ": %zu measurement%s, sd ", c->count, c->count == 1 ? "" : "s");
+    tr_buffer_print(b, ": %zu measurement%s, sd ", c->count, plural(c->count));
     write_rounded(b, c->sd);
     tr_buffer_print(b, "%s%s %s, rms of what is left ", *c->unit ? " " : "", c->unit,
                     c->is_given ? "as given" : "as found");
@@ -101,7 +101,7 @@ static void write_words(Buffer *b, const tr_fit *f)
     tr_buffer_print(b, " with %.0f degree%s of freedom%s\n", f->freedom, f->freedom == 1 ? "" : "s",
                     are_given(f) ? "" : ", to which the deviations that were found fit");
     tr_buffer_print(b, "%-8s %zu iteration%s, %zu run%s\n", "took", f->iterations,
-                    f->iterations == 1 ? "" : "s", f->runs, f->runs == 1 ? "" : "s");
+                    plural(f->iterations), f->runs, plural(f->runs));
 }
 
 // ---- JSON ----------------------------------------------------------------------------------

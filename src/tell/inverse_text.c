@@ -42,7 +42,7 @@ static void write_combination(const tr_inverse *x, uint32_t i, Buffer *out)
 static void write_data(const tr_inverse *x, Buffer *out)
 {
     tr_buffer_print(out, "data     %zu samples of %zu recording%s, %zu equations\n", x->samples,
-                    x->logs, x->logs == 1 ? "" : "s", x->equations);
+                    x->logs, plural(x->logs), x->equations);
     if (x->made_velocities)
         tr_buffer_print(out, "data     velocities are slopes of splines through coordinates\n");
     if (x->made_accelerations)
