@@ -63,6 +63,7 @@ static void call_studies(tr_system *system, tr_error *err)
     assert_false(tr_view(system, NULL, NULL, err));
     assert_false(tr_view_check(NULL, err));
     assert_null(tr_origin_read(NULL, err));
+    assert_null(tr_origin_model(NULL));
 }
 
 static void call_expressions(tr_system *system, tr_error *err)

@@ -120,8 +120,26 @@ run 4 simulate swing.yaml --report no/such/folder.html --page page.html -o unuse
 check test ! -e unused.csv # it is found before the run
 run 0 view --help
 out_has '--model MODEL'
-run 2 view run.csv -o other.html
+rm alone.json
+run 2 view alone.csv --page page.html -o other.html
 err_has 'which model?'
+mkdir elsewhere
+cp run.csv run.json elsewhere
+cd elsewhere || exit
+run 2 view run.csv --page ../page.html -o other.html
+err_has "which model? --model says it where there is none beside 'run.csv'"
+run 0 view ../run.csv --page ../page.html -o beside.html
+check cmp -s beside.html ../first.html
+cd ..
+run 0 view elsewhere/run.csv --page page.html -o here.html
+check cmp -s here.html first.html
+sed 's/"model_file": "/&..\//' run.json >elsewhere/run.json
+run 2 view elsewhere/run.csv --page page.html -o other.html
+err_has 'which model?'
+sed 's/^name: swing/name: swung/' swing.yaml >elsewhere/swing.yaml
+cp run.json elsewhere
+run 0 view elsewhere/run.csv --page page.html -q -o elsewhere/other.html
+err_is "warning: 'elsewhere/swing.yaml' has changed since the run was made"
 run 2 view --model swing.yaml -o other.html
 err_has 'which run?'
 run 2 view run.csv --model swing.yaml

@@ -481,10 +481,11 @@ static bool view_job(tr_error *err)
     tr_write_text("memory_view.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n", err);
     tr_write_text(view.page, "<html><!--data--></html>", err);
     tr_write_text(view.run, "t,frame.x,frame.y,frame.theta,wheel,arm\n0,0,0,0,1,2\n", err);
-    tr_write_text("memory_view.json",
-                  "{\"case\": \"two\", \"settings\": [{\"name\": \"r\", \"formula\": \"0.4\"}],"
-                  " \"model_sha256\": \"0\"}",
-                  err);
+    tr_write_text(
+        "memory_view.json",
+        "{\"case\": \"two\", \"settings\": [{\"name\": \"r\", \"formula\": \"0.4\"}],"
+        " \"model_sha256\": \"0\", \"model_file\": \"memory_view.obj\"}", // a file that is there
+        err);
     tr_origin *origin = tr_origin_read(view.run, err);
     tr_derive_options options = tr_derive_defaults();
     tr_origin_options(origin, &options);

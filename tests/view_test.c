@@ -874,7 +874,13 @@ static void test_view(void **state)
     assert_string_equal(was.settings[0].name, "speed0");
     assert_string_equal(was.settings[0].formula, "if(1 < 2, 5, 6)");
     assert_string_equal(was.settings[1].formula, "1.05");
+    assert_null(tr_origin_model(origin)); // it is in another folder
     tr_origin_free(origin);
+    assert_true(tr_write_text("bicycle.yaml", "trundle: 1\n", &err));
+    origin = tr_origin_read("run.csv", &err);
+    assert_string_equal(tr_origin_model(origin), "bicycle.yaml");
+    tr_origin_free(origin);
+    assert_int_equal(remove("bicycle.yaml"), 0);
 
     tr_view_options view = {
         .size = sizeof view, .run = "run.csv", .output = "file.html", .page = "file.page"};

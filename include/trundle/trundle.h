@@ -1400,6 +1400,9 @@ typedef struct tr_origin tr_origin;
 tr_origin *tr_origin_read(const char *run, tr_error *err); // empty when there is no certificate
 // Puts them into options that began with tr_derive_defaults; the texts belong to the origin.
 void tr_origin_options(const tr_origin *origin, tr_derive_options *options);
+// The path of the model's file, whose name the certificate has: beside the run, or else in the
+// current folder; NULL when it is in neither. It belongs to the origin, and may have changed since.
+const char *tr_origin_model(const tr_origin *origin);
 void tr_origin_free(tr_origin *origin);
 
 // ---- FMUs ----------------------------------------------------------------------------------

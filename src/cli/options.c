@@ -201,7 +201,7 @@ static int check(const Options *o, const Verb *verb)
 {
     const bool needs_run = verb->self & OF_RUNS && !o->runs.count;
     if (o->help ||
-        (!needs_run && (o->model || (o->merge && o->runs.count) || !(verb->self & OF_CASES))))
+        (!needs_run && (o->model || (o->merge && o->runs.count) || !(verb->self & OF_MODELS))))
         return 0;
     cli_say("trundle: which %s? usage: trundle %s\n", needs_run ? "run" : "model", verb->usage);
     return TR_USAGE;

@@ -104,6 +104,22 @@ static int take_recorded(Options *options, char (*names)[MOST_NAME])
     return 0;
 }
 
+// That of the first run, as its certificate names it
+static int take_model(Options *options, tr_origin **origin)
+{
+    tr_error err = {0};
+    const char *run = options->runs.word[0];
+    *origin = tr_origin_read(run, &err);
+    if (err.status) return cli_complain(NULL, &err);
+    options->model = tr_origin_model(*origin);
+    if (options->model) return 0;
+    cli_say(
+        "trundle: which model? --model says it where there is none beside '%s', or here, that its "
+        "certificate names\n",
+        run);
+    return TR_USAGE;
+}
+
 static int view(const Options *options, const char *sweep)
 {
     int status = 0;
@@ -132,6 +148,10 @@ int cli_view(const Verb *verb, const Options *options)
     all = *options;
     const char *first = options->runs.word[0];
     const char *sweep = options->runs.count == 1 && cli_ends_with(first, ".db") ? first : NULL;
-    const int status = sweep ? take_recorded(&all, names) : 0;
-    return status ? status : view(&all, sweep);
+    tr_origin *origin = NULL;
+    int status = sweep ? take_recorded(&all, names) : 0;
+    if (!status && !all.model) status = take_model(&all, &origin);
+    if (!status) status = view(&all, sweep);
+    tr_origin_free(origin);
+    return status;
 }

@@ -53,6 +53,15 @@ char *tr_certificate_read(const char *run, Text *text, tr_error *err)
     return NULL;
 }
 
+bool tr_certificate_model(const char *run, const char *file, int place, Buffer *path)
+{
+    const char *slash = strrchr(run, '/');
+    if (!file[0] || strchr(file, '/') || (place == 0 && !slash)) return false;
+    if (place == 0) tr_buffer_add(path, run, (size_t)(slash + 1 - run));
+    tr_buffer_add(path, file, strlen(file));
+    return true;
+}
+
 void tr_describe_case(Json *j, const System *system)
 {
     const struct Source *source = &system->source;

@@ -38,6 +38,10 @@ void tr_certificate_path(const char *output, Buffer *path);
 // The JSON beside a run, which the caller frees; NULL, and no error, when there is none.
 char *tr_certificate_read(const char *run, Text *text, tr_error *err);
 
+// Where the model that it names may stand: 0 beside the run, 1 in the current folder. False where
+// there is no such place. It may be anyone's: what it names is a file, and no way to one.
+bool tr_certificate_model(const char *run, const char *file, int place, Buffer *path);
+
 // Whether these bytes are the rows that it is about; true of one that does not say.
 bool tr_certificate_is_of(Text certificate, const char *bytes, size_t length, tr_error *err);
 

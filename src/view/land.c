@@ -2,6 +2,7 @@
 #include "view/land.h"
 
 #include "base/error.h"
+#include "sim/certificate.h"
 #include "view/terrain.h"
 
 #include <stdlib.h>
@@ -38,17 +39,12 @@ static tr_system *system_at(const char *run, const Buffer *path, const char *sha
     return NULL;
 }
 
-// A certificate may be anyone's: what it names is a file, and no way to one.
 static tr_system *find_system(const char *run, const char *file, const char *sha256, tr_error *err)
 {
-    if (!file[0] || strchr(file, '/')) return NULL;
-    const char *slash = strrchr(run, '/');
     tr_system *system = NULL;
-    for (int k = slash ? 0 : 1; k < 2 && !system && !has_failed(err); k++) {
+    for (int k = 0; k < 2 && !system && !has_failed(err); k++) {
         Buffer path = {0};
-        if (k == 0) tr_buffer_add(&path, run, (size_t)(slash + 1 - run));
-        tr_buffer_add(&path, file, strlen(file));
-        system = system_at(run, &path, sha256, err);
+        if (tr_certificate_model(run, file, k, &path)) system = system_at(run, &path, sha256, err);
         tr_buffer_free(&path);
     }
     return system;

@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 enum { MOST_BYTES = 1 << 26 }; // of a page
 
@@ -22,6 +23,7 @@ enum { MOST_BYTES = 1 << 26 }; // of a page
 struct tr_origin {
     Arena arena;
     tr_derive_options options;
+    const char *model; // NULL where it is not known
 };
 
 // What a string of the certificate stands for, in memory of the origin; NULL when it is none
@@ -77,6 +79,20 @@ static void read_with(tr_origin *origin, Text list, tr_error *err)
     origin->options.with_count = count;
 }
 
+// The first place where a file is that is called as the certificate says
+static void find_model(tr_origin *origin, const char *run, Text name, tr_error *err)
+{
+    const char *file = keep_string(origin, name, err);
+    for (int k = 0; file && k < 2 && !origin->model && !has_failed(err); k++) {
+        Buffer path = {0};
+        const bool is_place = tr_certificate_model(run, file, k, &path);
+        const bool is_there = is_place && !path.failed && access(path.at, R_OK) == 0;
+        if (is_there) origin->model = tr_arena_text(&origin->arena, path.at, path.length);
+        if (path.failed || (is_there && !origin->model)) tr_fail_memory(err);
+        tr_buffer_free(&path);
+    }
+}
+
 char *tr_certificate_beside(const char *run, tr_error *err)
 {
     tr_error local = {0};
@@ -104,6 +120,7 @@ tr_origin *tr_origin_read(const char *run, tr_error *err)
         if (name && name[0]) origin->options.case_name = name;
         read_settings(origin, tr_json_member(text, "settings"), err);
         read_with(origin, tr_json_member(text, "with"), err);
+        find_model(origin, run, tr_json_member(text, "model_file"), err);
     }
     free(bytes);
     if (!has_failed(err)) return origin;
@@ -122,6 +139,8 @@ void tr_origin_options(const tr_origin *origin, tr_derive_options *options)
     options->with_texts = origin->options.with_texts;
     options->with_count = origin->options.with_count;
 }
+
+const char *tr_origin_model(const tr_origin *origin) { return origin ? origin->model : NULL; }
 
 void tr_origin_free(tr_origin *origin)
 {
