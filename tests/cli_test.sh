@@ -16,6 +16,9 @@ out_has 'usage: trundle VERB MODEL'
 for verb in check derive eval simulate linearise steady view; do
     out_has "  $verb "
 done
+out_has '  --case NAME'
+out_has '  --order 1, 2'
+check test -z "$(grep -e '^  --kind ' -e '^  --expand' -e '^  --no-run' out)" # of one or two verbs
 run 2 help derrive
 no_data
 err_is "trundle: unknown verb 'derrive'; did you mean 'derive'?"

@@ -228,8 +228,7 @@ static const struct {
      "says.\n"},
 };
 
-// `check` has no options of its own.
-static bool is_shared(int option) { return options[option].of & OF_CHECK; }
+static bool is_shared(int option) { return cli_is_shared(options[option].of); }
 
 static void print_option(int option)
 {

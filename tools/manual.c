@@ -66,11 +66,12 @@ static void print_option(int option)
     printf(".\n");
 }
 
-static void print_options(int of)
+// Those of a verb; 0: those that most of them share
+static void print_options(int verb)
 {
     print_heading("OPTIONS");
     for (int i = 0; i < OPTION_COUNT; i++)
-        if (options[i].of & of) print_option(i);
+        if (verb ? options[i].of & verb : cli_is_shared(options[i].of)) print_option(i);
 }
 
 static void print_exit_codes(void)
@@ -127,7 +128,7 @@ static void print_all(const char *version)
         print_text(verbs[i].doc);
         printf("\n");
     }
-    print_options(OF_CHECK); // which takes what all verbs about models do
+    print_options(0);
     print_exit_codes();
     print_heading("SEE ALSO");
     printf("The model file, format.md, and the command line, commands.md, in the documentation of "

@@ -88,6 +88,14 @@ enum {
     OF_MODELS = OF_CASES & ~OF_RUNS
 };
 
+// Whether most verbs take an option, so that it is told once for all
+static inline bool cli_is_shared(int of)
+{
+    int verbs = 0;
+    for (int k = 0; k < VERB_COUNT; k++) verbs += of >> k & 1;
+    return 2 * verbs > VERB_COUNT;
+}
+
 typedef struct Verb Verb;
 struct Verb {
     const char *name, *usage, *doc, *examples;

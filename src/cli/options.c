@@ -47,10 +47,11 @@ static int print_words(FILE *to, const char *text, int column)
     return column;
 }
 
+// Those of a verb; 0: those that most of them share
 static void print_options(FILE *to, int verb)
 {
     for (const Option *o = options; o < options + OPTION_COUNT; o++) {
-        if (!(o->of & verb)) continue;
+        if (verb ? !(o->of & verb) : !cli_is_shared(o->of)) continue;
         int column = fprintf(to, "  %s %s", o->name, o->argument);
         if (column >= INDENT) column = 0, fprintf(to, "\n");
         column = print_words(to, o->doc, column);
@@ -69,7 +70,7 @@ void cli_print_help(FILE *to)
                 "trundle VERB MODEL [options]\n\n");
     for (int i = 0; i < VERB_COUNT; i++) fprintf(to, "  %-10s %s\n", verbs[i].name, verbs[i].doc);
     fprintf(to, "\n");
-    print_options(to, OF_CHECK); // which takes what all verbs about models do
+    print_options(to, 0);
     fprintf(to, "\ntrundle VERB --help says more.\n");
 }
 
