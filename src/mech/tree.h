@@ -28,8 +28,8 @@ typedef struct Anchor {
     Pose pose;
 } Anchor;
 
-// What a loop holds, of translations or of rotations, seen from its axis
-// of both, between two axes
+// What a loop holds of translations, or of rotations, seen from its axis; HOLD_ANGLE: the
+// angle between two axes
 typedef enum Hold { HOLD_NOTHING, HOLD_ACROSS, HOLD_ALONG, HOLD_ALL, HOLD_ANGLE } Hold;
 
 // A loop, or a joint that was cut.
@@ -504,8 +504,7 @@ Vec tr_tree_inertia_axis(Tree *tree, const Link *link); // of one that is axisym
 // The moments about the centre of mass, as they were written
 Sym tr_tree_own_inertia(Tree *tree, const Link *link);
 
-// ---- shape.c, mesh.c, scene.c
-// ----------------------------------------------------------------------
+// ---- shape.c, mesh.c, scene.c ---------------------------------------------------------------
 
 void tr_tree_shapes(Tree *tree); // checks them
 void tr_tree_meshes(Tree *tree); // reads those that are files, each once
@@ -518,6 +517,9 @@ void tr_tree_scene(Tree *tree);                              // what all of it l
 // How many modes it has, their names, and links for its points
 void tr_beam_begin(Tree *tree, uint32_t link);
 void tr_modal_begin(Tree *tree, uint32_t link);
+// Its integrals, and the shapes at its points
+void tr_beam_make(Tree *tree, uint32_t link);
+void tr_modal_make(Tree *tree, uint32_t link);
 
 // ---- files and tables ----------------------------------------------------------------------
 
@@ -547,9 +549,6 @@ void tr_tree_check_smooth(Tree *tree, Value formula, Expr x);
 void tr_tree_check_motion(Tree *tree, Value formula, Expr x);
 void tr_tree_check_constraint(Tree *tree, Place place, Expr x);
 void tr_tree_check_felt(Tree *tree, Value formula, Expr x, const char *by);
-// Its integrals, and the shapes at its points
-void tr_beam_make(Tree *tree, uint32_t link);
-void tr_modal_make(Tree *tree, uint32_t link);
 
 // ---- section.c: points of what bends ---------------------------------------------------------
 
@@ -624,8 +623,7 @@ Expr tr_tree_power(Tree *tree);     // what everything else puts in
 
 void tr_tree_relations(Tree *tree); // couplings, constraints by formulas, chosen speeds
 
-// ---- row.c, contact.c, rolling.c, loop.c, latch.c
-// -----------------------------------------------------
+// ---- row.c, contact.c, rolling.c, loop.c, latch.c -------------------------------------------
 
 void tr_tree_rows(Tree *tree); // all constraints, and the speeds that the model chose
 void tr_tree_contacts(Tree *tree);

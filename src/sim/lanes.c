@@ -410,7 +410,7 @@ static void put_time(const Lanes *l, const tr_workspace *w, const double *t, con
     l->math->put_time(t, later, row(l, AT_EARLIEST), row(l, AT_LATEST), tr_block_input(w, 0));
 }
 
-// ---- stages -------------------------------------------------------------------------- (T84) ----
+// ---- stages (T84) --------------------------------------------------------------------------
 
 // Rates where the step begins: those that were watched there, unless t was rounded otherwise or a
 // lane is new. Lanes that were watched see the same again.
