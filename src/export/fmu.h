@@ -40,7 +40,7 @@ typedef struct Fmu {
     bool is_structured; // all names are as the standard has them
     // What each node of the code depends on, as bits: x, u, t, p
     uint64_t *bits;
-    uint32_t words, x_bits;
+    uint32_t words;
     uint32_t *group; // of each entry of x: which constraints move it together; NO_GROUP: none
     uint64_t *used;  // bits of groups, `words` for each
     char token[60];

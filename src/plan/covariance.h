@@ -70,7 +70,7 @@ typedef struct SpreadColumn {
 
 struct Covariance {
     double unit; // of P
-    uint32_t noises, spreads, seams;
+    uint32_t noises, spreads;
     SpreadColumn *columns;
     char **labels;
     uint32_t column_count;
