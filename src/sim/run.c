@@ -29,9 +29,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { EXTRA_COLUMNS = 4 }; // t before, and work and two residuals behind what the flow gives
-
-static const char *const behind[] = {"energy.work", "residual.position", "residual.velocity"};
+static const char *const last_names[LAST_COLUMNS] = {[COLUMN_WORK] = "energy.work",
+                                                     [COLUMN_POSITION] = "residual.position",
+                                                     [COLUMN_VELOCITY] = "residual.velocity"};
 
 // ---- rows ----------------------------------------------------------------------------------
 
@@ -40,7 +40,7 @@ void tr_run_labels(const Run *run, const char **labels)
     const Flow *flow = run->flow;
     labels[0] = "t";
     for (uint32_t i = 0; i < flow->column_count; i++) labels[i + 1] = flow->labels[i];
-    for (uint32_t i = 0; i < 3; i++) labels[run->plain - 3 + i] = behind[i];
+    for (uint32_t i = 0; i < LAST_COLUMNS; i++) labels[last_column(run, i)] = last_names[i];
     for (uint32_t i = run->plain; i < run->columns; i++)
         labels[i] = (flow->covariance ? tr_covariance_labels(flow)
                                       : tr_sensitivity_labels(flow))[i - run->plain];
@@ -49,7 +49,7 @@ void tr_run_labels(const Run *run, const char **labels)
 static bool make_columns(Run *run, tr_error *err)
 {
     const Flow *flow = run->flow;
-    run->plain = flow->column_count + EXTRA_COLUMNS;
+    run->plain = 1 + flow->column_count + LAST_COLUMNS; // behind t
     run->columns = run->plain + tr_sensitivity_count(flow) + tr_covariance_count(flow);
     run->row = calloc(2 * (size_t)run->columns, sizeof *run->row);
     if (!run->row) return tr_fail_memory(err), false;
@@ -66,9 +66,9 @@ void tr_run_take_row(Run *run)
     const Mover *m = run->mover;
     run->row[0] = m->t;
     tr_flow_columns(run->flow, m->t, m->y, run->row + 1);
-    run->row[run->plain - 3] = m->y[run->flow->own - 1];
-    double *residual = run->row + run->plain - 2;
-    tr_flow_residual(run->flow, m->t, m->y, &residual[0], &residual[1]);
+    run->row[last_column(run, COLUMN_WORK)] = m->y[run->flow->own - 1];
+    tr_flow_residual(run->flow, m->t, m->y, &run->row[last_column(run, COLUMN_POSITION)],
+                     &run->row[last_column(run, COLUMN_VELOCITY)]);
     if (run->flow->sensitivity)
         tr_sensitivity_columns(run->flow, m->t, m->y, run->row + run->plain);
     if (run->flow->covariance) tr_covariance_columns(run->flow, m->t, m->y, run->row + run->plain);
@@ -115,7 +115,8 @@ static bool check_states(const Run *run, const char *who, tr_error *err)
             tr_fail(err, TR_FAILED, (Place){0},
                     "%.80s changes '%.80s' instantaneously at t = %.6g: it may change %s only", who,
                     run->flow->labels[i - 1], run->mover->t, may);
-    if (is[run->plain - 2] != was[run->plain - 2])
+    const uint32_t residual = last_column(run, COLUMN_POSITION);
+    if (is[residual] != was[residual])
         tr_fail(err, TR_FAILED, (Place){0},
                 "%.80s changes a constraint on positions at t = %.6g: it may change %s only", who,
                 run->mover->t, may);
@@ -485,7 +486,7 @@ size_t tr_plan_column_count(const Plan *plan)
 {
     size_t count = 0;
     while (plan && flow_column(plan->system, count)) count++;
-    return plan ? count + EXTRA_COLUMNS : 0;
+    return plan ? 1 + count + LAST_COLUMNS : 0;
 }
 
 const char *tr_plan_column_name(const Plan *plan, size_t index)
@@ -493,7 +494,8 @@ const char *tr_plan_column_name(const Plan *plan, size_t index)
     const size_t count = tr_plan_column_count(plan);
     if (index >= count) return NULL;
     if (!index) return "t";
-    return index + 3 < count ? flow_column(plan->system, index - 1) : behind[index + 3 - count];
+    const size_t last = count - LAST_COLUMNS;
+    return index < last ? flow_column(plan->system, index - 1) : last_names[index - last];
 }
 
 const char *tr_plan_column_unit(const Plan *plan, size_t index)

@@ -43,6 +43,14 @@ struct tr_run {
     tr_error failure;     // why it cannot go on
 };
 
+// The last of its plain columns, behind what the flow gives
+enum { COLUMN_WORK, COLUMN_POSITION, COLUMN_VELOCITY, LAST_COLUMNS }; // the last two are residuals
+
+static inline uint32_t last_column(const Run *run, uint32_t column)
+{
+    return run->plain - LAST_COLUMNS + column;
+}
+
 // One that has not begun yet.
 Run *tr_run_open(Plan *plan, const tr_run_options *options, tr_error *err);
 // Sets a value for the next start, and nothing now.

@@ -138,7 +138,7 @@ static void watch_energy(Simulation *s)
 {
     const Run *run = s->run;
     tr_balance_add(s->balance, run->row[run->kinetic], run->row[run->potential],
-                   run->row[run->plain - 3]);
+                   run->row[last_column(run, COLUMN_WORK)]);
 }
 
 // A run that needs more has failed there.
@@ -166,14 +166,15 @@ static void write_row(Simulation *s, tr_error *err)
     Run *run = s->run;
     if (has_failed(err) || !may_record(s, err)) return;
     tr_run_take_row(run);
-    const double *residual = run->row + run->plain - 2;
     if (!tr_run_check_reactions(run, err) ||
         !tr_covariance_check(run->flow, run->mover->t, run->mover->y, err))
         return;
     warn_of_columns(s, err);
     watch_energy(s);
-    s->summary->position_error = larger(s->summary->position_error, residual[0]);
-    s->summary->velocity_error = larger(s->summary->velocity_error, residual[1]);
+    s->summary->position_error =
+        larger(s->summary->position_error, run->row[last_column(run, COLUMN_POSITION)]);
+    s->summary->velocity_error =
+        larger(s->summary->velocity_error, run->row[last_column(run, COLUMN_VELOCITY)]);
     watch_commands(s);
     memcpy(s->row, run->row, run->columns * sizeof *s->row);
     if (s->filter)
