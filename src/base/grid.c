@@ -3,6 +3,7 @@
 #include "base/grid.h"
 
 #include "base/error.h"
+#include "base/lines.h"
 #include "base/number.h"
 #include "base/text.h"
 
@@ -11,29 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-typedef struct Reader {
-    const char *at, *end;
-    int line;
-    tr_error *err;
-} Reader;
-
-static bool is_line_end(const Reader *r)
-{
-    return r->at == r->end || *r->at == '\n' || *r->at == '\r';
-}
-
-static void skip_blanks(Reader *r)
-{
-    while (r->at < r->end && (*r->at == ' ' || *r->at == '\t')) r->at++;
-}
-
-static void next_line(Reader *r)
-{
-    if (r->at < r->end && *r->at == '\r') r->at++;
-    if (r->at < r->end && *r->at == '\n') r->at++;
-    r->line++;
-}
 
 // To the next line that holds something; false at the end.
 static bool find_line(Reader *r)
@@ -96,8 +74,8 @@ static double *make_room(Reader *r, size_t rows, size_t columns, size_t length)
 static bool begin(Reader *r, const char *text, size_t length, Grid *grid, tr_error *err)
 {
     *grid = (Grid){0};
-    *r = (Reader){text, text + length, 1, err};
-    if (length >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) r->at += 3; // as UTF-8
+    *r = (Reader){.at = text, .end = text + length, .line = 1, .is_discreet = true, .err = err};
+    skip_mark(r);
     if (find_line(r)) return true;
     tr_fail(err, TR_INVALID, (Place){0}, "is empty");
     return false;

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/lines.h"
 #include "base/number.h"
 
 #include <math.h>
@@ -13,35 +14,16 @@
 
 enum { MOST_BYTES = 1 << 30 };
 
-typedef struct Reader {
-    char *at, *end;
-    int line;
-    bool is_discreet; // nothing of the file is said
-    tr_error *err;
-} Reader;
-
-static bool is_end(const Reader *r) { return r->at == r->end || *r->at == '\n' || *r->at == '\r'; }
-
-static void skip_blanks(Reader *r)
-{
-    while (r->at < r->end && (*r->at == ' ' || *r->at == '\t')) r->at++;
-}
-
-static void next_line(Reader *r)
-{
-    if (r->at < r->end && *r->at == '\r') r->at++;
-    if (r->at < r->end && *r->at == '\n') r->at++;
-    r->line++;
-}
-
-// One name of the header; the character behind it becomes its terminating zero, and is returned.
-static char cut_name(Reader *r, const char **name)
+// One name of the header, where it stands in the text; the character behind it becomes its
+// terminating zero, and is returned.
+static char cut_name(Reader *r, char *text, const char **name)
 {
     skip_blanks(r);
     const bool is_quoted = r->at < r->end && *r->at == '"';
-    char *to = is_quoted ? ++r->at : r->at;
+    if (is_quoted) r->at++;
+    char *to = text + (r->at - text);
     *name = to;
-    for (; r->at < r->end && (is_quoted || (*r->at != ',' && !is_end(r))); r->at++) {
+    for (; r->at < r->end && (is_quoted || (*r->at != ',' && !is_line_end(r))); r->at++) {
         if (is_quoted && *r->at == '"' && (r->at + 1 == r->end || r->at[1] != '"')) break;
         if (is_quoted && *r->at == '"') r->at++; // "" stands for one
         r->line += *r->at == '\n';
@@ -49,7 +31,7 @@ static char cut_name(Reader *r, const char **name)
     }
     while (!is_quoted && to > *name && (to[-1] == ' ' || to[-1] == '\t')) to--;
     if (is_quoted && r->at < r->end) r->at++;
-    while (r->at < r->end && *r->at != ',' && !is_end(r)) r->at++;
+    while (r->at < r->end && *r->at != ',' && !is_line_end(r)) r->at++;
     const char behind = r->at < r->end ? *r->at : '\n';
     if (r->at < r->end) r->at++;
     *to = 0;
@@ -66,7 +48,7 @@ static bool read_header(Reader *r, Sheet *sheet)
             if (!grown) return tr_fail_memory(r->err), false;
             sheet->names = grown;
         }
-        behind = cut_name(r, &sheet->names[sheet->columns++]);
+        behind = cut_name(r, sheet->text, &sheet->names[sheet->columns++]);
         if (behind == '\r' && r->at < r->end && *r->at == '\n') r->at++;
     }
     r->line++;
@@ -104,9 +86,9 @@ static bool read_quoted(Reader *r, double *value)
     const bool is_number =
         r->at < r->end && *r->at == '"' && (r->at + 1 == r->end || r->at[1] != '"');
     if (!is_number) *value = (double)NAN;
-    for (; r->at < r->end && !is_end(r); r->at++)
+    for (; r->at < r->end && !is_line_end(r); r->at++)
         if (*r->at == '"' && (r->at + 1 == r->end || r->at[1] != '"'))
-            return r->at++, skip_blanks(r), is_end(r) || *r->at == ',';
+            return r->at++, skip_blanks(r), is_line_end(r) || *r->at == ',';
         else if (*r->at == '"')
             r->at++; // "" stands for one
     return false;
@@ -119,7 +101,7 @@ static bool read_field(Reader *r, double *value)
     if (r->at < r->end && *r->at == '"') return read_quoted(r, value);
     take_number(r, value);
     skip_blanks(r);
-    return is_end(r) || *r->at == ',';
+    return is_line_end(r) || *r->at == ',';
 }
 
 static void refuse_field(const Reader *r, const Sheet *sheet, size_t column, const char *field)
@@ -140,7 +122,7 @@ static bool read_row(Reader *r, const Sheet *sheet, double *row)
         const char *field = r->at;
         if (!read_field(r, &row[i])) return refuse_field(r, sheet, i, field), false;
         const bool is_last = i + 1 == sheet->columns;
-        if (is_last != is_end(r)) {
+        if (is_last != is_line_end(r)) {
             if (r->at < r->end)
                 tr_fail(r->err, TR_INVALID, place_at(r->line, 0), "there are %s than %zu fields",
                         is_last ? "more" : "fewer", sheet->columns);
@@ -158,7 +140,7 @@ static double *read_rows(Reader *r, Sheet *sheet)
     size_t capacity = 0;
     for (; r->at < r->end && !has_failed(r->err); next_line(r)) {
         skip_blanks(r);
-        if (is_end(r)) continue;
+        if (is_line_end(r)) continue;
         if (sheet->rows == capacity) {
             capacity = 2 * capacity + 64;
             double *moved = realloc(rows, capacity * sheet->columns * sizeof *rows);
@@ -195,12 +177,8 @@ Sheet *tr_sheet_take(char *text, size_t length, const char *name, tr_error *err)
         return NULL;
     }
     sheet->text = text;
-    const bool is_marked = length >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0; // as UTF-8
-    Reader r = {.at = text + (is_marked ? 3 : 0),
-                .end = text + length,
-                .line = 1,
-                .is_discreet = !name,
-                .err = err};
+    Reader r = {.at = text, .end = text + length, .line = 1, .is_discreet = !name, .err = err};
+    skip_mark(&r);
     if (r.at == r.end || memchr(text, 0, length))
         tr_fail(err, TR_INVALID, (Place){0}, name ? "'%.200s' is no table of numbers" : "%s",
                 name ? name : "is no table of numbers");
@@ -245,14 +223,13 @@ void tr_sheet_free(Sheet *sheet)
 
 int tr_sheet_line(const Sheet *sheet, size_t row)
 {
-    Reader r = {.at = (char *)sheet->body,
-                .end = (char *)sheet->body + strlen(sheet->body),
-                .line = sheet->body_line}; // which only looks
+    Reader r = {
+        .at = sheet->body, .end = sheet->body + strlen(sheet->body), .line = sheet->body_line};
     for (size_t i = 0; r.at < r.end; next_line(&r)) {
         skip_blanks(&r);
-        if (is_end(&r)) continue;
+        if (is_line_end(&r)) continue;
         if (i++ == row) break;
-        while (!is_end(&r)) r.at++;
+        while (!is_line_end(&r)) r.at++;
     }
     return r.line;
 }
