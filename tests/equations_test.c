@@ -627,6 +627,29 @@ static void test_left_out(void **state)
     }
 }
 
+// Texts that are NULL are those of the defaults
+static void test_missing_texts(void **state)
+{
+    (void)state;
+    tr_error err = {0};
+    tr_model *m = tr_model_read(MODELS_DIR "/cart_pole.yaml", &err);
+    tr_system *system = tr_derive(m, NULL, &err);
+    tr_equations_options none = tr_equations_defaults(), o = none;
+    none.show = none.language = none.title = none.style = NULL;
+    char *wanted = tr_equations_text(system, &o, &err),
+         *got = tr_equations_text(system, &none, &err);
+    assert_string_equal(got, wanted);
+    tr_text_free(wanted);
+    tr_text_free(got);
+    o.show = "";
+    wanted = tr_explain(system, &o, &err), got = tr_explain(system, &none, &err);
+    assert_string_equal(got, wanted);
+    tr_text_free(wanted);
+    tr_text_free(got);
+    tr_system_free(system);
+    tr_model_free(m);
+}
+
 static tr_system *bicycle(tr_error *err)
 {
     tr_derive_options how = tr_derive_defaults();
@@ -728,8 +751,9 @@ int main(void)
         cmocka_unit_test(test_kelly_rotated),  cmocka_unit_test(test_two_links),
         cmocka_unit_test(test_languages),      cmocka_unit_test(test_names),
         cmocka_unit_test(test_alike),          cmocka_unit_test(test_letters),
-        cmocka_unit_test(test_left_out),       cmocka_unit_test(test_staged),
-        cmocka_unit_test(test_budget),         cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_left_out),       cmocka_unit_test(test_missing_texts),
+        cmocka_unit_test(test_staged),         cmocka_unit_test(test_budget),
+        cmocka_unit_test(test_refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

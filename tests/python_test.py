@@ -237,6 +237,54 @@ class Errors(unittest.TestCase):
         self.assertIsNone(settler._settle.state())
         self.check(trundle.UsageError, "each of chassis.x, not 2", settler.pose, 1, 2)
 
+    def test_none(self):
+        """None for any option that there is: as if it were not given, or it is refused."""
+        m, car = trundle.parse(PENDULUM), trundle.load(model_path("car_on_hills"))
+        raw, rows, data = trundle._trundle, m.simulate(end=0.1)._rows, {"t": [0, 0.1, 0.2], "a": [2, 1.9, 1.8]}
+        system, source, count = m.system, m._source, 0
+
+        def sweep(options):
+            error = raw.sweep(source, {}, options, None, None, None)[1]
+            if error is not None:
+                raise error
+
+        with tempfile.TemporaryDirectory() as folder:
+            m.simulate(end=0.1).to_csv(os.path.join(folder, "seen.csv"))
+            calls = [(lambda o: raw.System(source, o), {}), (lambda o: source.expand(o), {}),
+                     (lambda o: system.equations(o), {}), (lambda o: system.explain(o), {}),
+                     (lambda o: system.export(o), {"language": "c", "folder": folder, "name": "a"}),
+                     (lambda o: system.simulate(o, None, None, None), {"end": 0.1}),
+                     (lambda o: raw.Run(system, o), {}), (lambda o: raw.Batch(system, 2, 1, o), {}),
+                     (lambda o: system.linearise(o, False), {}), (lambda o: system.linear_text(o), {}),
+                     (lambda o: system.locus("l", 0.4, 0.5, 0.1, o), {}), (lambda o: system.steady(o), {}),
+                     (lambda o: system.steady_sweep(o), {"sweep": "l=0.4:0.5:0.1", "output": os.path.join(folder, "f.csv")}),
+                     (lambda o: system.lqr(o), {"inputs": "push"}),
+                     (lambda o: raw.Settle(car.system, o), {}),
+                     (lambda o: raw.fit(source, {}, o, None), {"data": [os.path.join(folder, "seen.csv")], "free": "l"}),
+                     (lambda o: raw.inverse(m._system(inertias="*"), o), {"logs": [os.path.join(folder, "seen.csv")]}),
+                     (lambda o: raw.Program(system, "M", None, o), {}),
+                     (lambda o: rows.report(system, o), {"output": os.path.join(folder, "r.html")}),
+                     (sweep, {"vary": ["l=0.4"], "end": 0.1})]
+            for call, given in calls:
+                there = self.check(TypeError, "there are [", call, {"nope": 1})
+                for name in re.findall("'(\\w+)'", str(there).partition("there are ")[2]):
+                    count += 1
+                    if (name, "sweep" in given) != ("output", True):  # which would be written where this writes
+                        with contextlib.suppress(TypeError, ValueError, trundle.Error):
+                            call({**given, name: None})
+        self.assertGreater(count, 100)
+        if "FLINT" not in self.said(lambda: m.equations("M", "text")):
+            self.assertEqual(m.equations(None, "text"), m.equations(language="text"))
+            self.assertEqual(m.equations("M", "text", style=None), m.equations("M", "text"))
+        self.assertEqual(m.explain(language=None), m.explain())
+
+    def said(self, call):
+        """What it says, also where that is what is wrong."""
+        try:
+            return str(call())
+        except trundle.Error as error:
+            return str(error)
+
     def test_words(self):
         """What is wrong is told by its name, and every name that is not there is trundle's error, too."""
         m = trundle.parse(PENDULUM)

@@ -591,8 +591,8 @@ static inline tr_equations_options tr_equations_defaults(void)
     tr_equations_fill(&o, sizeof o);
     return o;
 }
-// What `trundle equations` prints. Motions and parameters stay symbols. Needs FLINT: TR_FAILED
-// where it is not there.
+// What `trundle equations` prints. Motions and parameters stay symbols; texts that are NULL are
+// those of the defaults. Needs FLINT: TR_FAILED where it is not there.
 char *tr_equations_text(const tr_system *system, const tr_equations_options *options,
                         tr_error *err);
 // How the equations were derived, in words and short formulas: what `trundle equations --explain`

@@ -339,6 +339,15 @@ void tr_equations_fill(tr_equations_options *options, size_t size)
     tr_give_options(options, size, &plain, sizeof plain);
 }
 
+void tr_equations_whole(tr_equations_options *o, const char *show)
+{
+    const tr_equations_options plain = tr_equations_defaults();
+    if (!o->show) o->show = show;
+    if (!o->language) o->language = plain.language;
+    if (!o->title) o->title = plain.title;
+    if (!o->style) o->style = plain.style;
+}
+
 static bool take_style(Listing *l, const tr_equations_options *o)
 {
     l->is_closed = strcmp(o->style, "closed") == 0, l->is_staged = strcmp(o->style, "staged") == 0;
@@ -355,6 +364,7 @@ char *tr_equations_text(const tr_system *system, const tr_equations_options *opt
     tr_equations_options o = tr_equations_defaults();
     if (!system || !tr_take_options(&o, sizeof o, options, "tr_equations_defaults", err))
         return NULL;
+    tr_equations_whole(&o, tr_equations_defaults().show);
     Listing listing = {.language = tr_language(o.language, err),
                        .effort = o.effort,
                        .most = o.most_operations,

@@ -584,6 +584,7 @@ char *tr_explain(const tr_system *system, const tr_equations_options *options, t
     o.show = "";
     if (!system || !tr_take_options(&o, sizeof o, options, "tr_equations_defaults", err))
         return NULL;
+    tr_equations_whole(&o, "");
     Page page = {.derived = system, .language = tr_language(o.language, err), .err = err};
     page.is_asked = o.most_operations > 0;
     page.most = o.most_operations ? o.most_operations : MOST_OPERATIONS;
@@ -597,7 +598,7 @@ char *tr_explain(const tr_system *system, const tr_equations_options *options, t
     if (!has_failed(err) && page.reduced) {
         put_prose(&page, page.language->begin, o.title);
         explain(&page);
-        if (o.show && o.show[0] && !has_failed(err)) add_equations(&page, &o);
+        if (o.show[0] && !has_failed(err)) add_equations(&page, &o);
         tr_listing_fill(&page.text, page.language->end, "", "");
     }
     tr_system_free(page.reduced);
