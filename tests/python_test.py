@@ -421,6 +421,55 @@ class Runs(unittest.TestCase):
     def test_same_bits(self):
         """Step by step as at once, whatever end is known: jumps in t are there at the same times."""
         m = trundle.load(model_path("rover_four_steer"), case="bumps")
+    def test_instant_that_ends_while_it_is_set(self):
+        """Numbers may be anything that has one: what makes it lets other threads go on, until the run is over."""
+        m, over, threads, said = trundle.parse(PENDULUM), threading.Event(), [], []
+
+        class Slow:
+            def __float__(self):
+                over.wait(30)
+                return 3.0
+
+        class Name:
+            def __repr__(self):
+                over.wait(30)
+                return "name"
+
+        def late(call, *args):
+            try:
+                call(*args)
+            except (RuntimeError, TypeError) as error:
+                said.append(str(error))
+
+        def control(now):
+            if not threads:
+                now = now._now
+                threads.extend(threading.Thread(target=late, args=args) for args in
+                               ((now.set, "push", Slow()), (now.set, Name(), 1), (now.get, Name()), (now.__getitem__, Name())))
+                for thread in threads:
+                    thread.start()
+
+        m.simulate(end=0.2, control=control)
+        over.set()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(sorted(said), 3 * ["a name is a text, and name is none"] + ["this instant is over"])
+
+    def test_what_is_raised(self):
+        """It is raised, whether its class has room for the rows or not."""
+        class Closed(Exception):
+            __slots__ = ()
+            result = property(lambda self: 1)
+
+        def fail(*at):
+            raise Closed("mine")
+
+        m = trundle.parse(PENDULUM)
+        for call in (lambda: m.simulate(end=1, control=fail),
+                     lambda: m.sweep("l~uniform(0.4, 0.6)", samples=10 ** 5, end=10, method="rk4", step=1e-3, progress=fail)):
+            with self.assertRaisesRegex(Closed, "mine"):
+                call()
+
         r = m.simulate(end=0.6, every=0.1)
         for options in {}, {"end": 6}, {"end": 123}:
             s = m.open(**options)

@@ -30,12 +30,14 @@ static const char *utf8_of(PyObject *text, Py_ssize_t *size)
     const char *at = PyUnicode_AsUTF8AndSize(text, size);
     if (!at && PyErr_ExceptionMatches(PyExc_UnicodeError))
         PyErr_Format(PyExc_ValueError, "%A has characters that are no Unicode", text);
-    return at;
+    if (!at || strlen(at) == (size_t)*size) return at;
+    PyErr_SetString(PyExc_ValueError, "there is a zero in a text");
+    return NULL;
 }
 
 const char *name_in(PyObject *name)
 {
-    Py_ssize_t size;
+    Py_ssize_t size = 0;
     if (PyUnicode_Check(name)) return utf8_of(name, &size);
     PyErr_Format(PyExc_TypeError, "a name is a text, and %R is none", name);
     return NULL;
@@ -49,16 +51,12 @@ bool take_text(PyObject *from, bool optional, Kept *kept, const char **text)
     PyObject *path = PyOS_FSPath(from); // of what is a text or a path, no other
     if (!path && PyErr_ExceptionMatches(PyExc_TypeError))
         PyErr_Format(PyExc_TypeError, "a text was expected, not %R", from);
-    Py_ssize_t size;
+    Py_ssize_t size = 0;
     const char *at = NULL;
     if (path && PyUnicode_Check(path))
         at = utf8_of(path, &size);
     else if (path)
         PyErr_SetString(PyExc_TypeError, "a text was expected, and these are bytes");
-    if (at && strlen(at) != (size_t)size) {
-        PyErr_SetString(PyExc_ValueError, "there is a zero in a text");
-        at = NULL;
-    }
     char *own = at ? keep(kept, (size_t)size + 1) : NULL;
     if (own) *text = memcpy(own, at, (size_t)size);
     Py_XDECREF(path);

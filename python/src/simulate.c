@@ -22,42 +22,45 @@ static const tr_instant *instant_of(PyObject *self)
     return now;
 }
 
-static size_t find(PyObject *name, const char *const *names, size_t count, const char *what)
+static size_t find(const char *text, const char *const *names, size_t count, const char *what)
 {
-    const char *text = name_in(name);
-    const size_t at = text ? tr_find_name(names, count, text) : count;
-    if (!text || at < count) return at;
+    const size_t at = tr_find_name(names, count, text);
+    if (at < count) return at;
     const char *near = tr_nearest(text, names, count);
     PyErr_Format(PyExc_KeyError, "there is no %s '%s'%s%s%s", what, text,
                  near ? ": did you mean '" : "", near ? near : "", near ? "'?" : "");
     return count;
 }
 
+// What is given is looked at before the instant is: it may run code of Python, and let other
+// threads go on, until the instant is over.
 static PyObject *instant_item(PyObject *self, PyObject *name)
 {
-    const tr_instant *now = instant_of(self);
-    const size_t at = now ? find(name, now->column, now->columns, "column") : 0;
+    const char *text = name_in(name);
+    const tr_instant *now = text ? instant_of(self) : NULL;
+    const size_t at = now ? find(text, now->column, now->columns, "column") : 0;
     return now && at < now->columns ? PyFloat_FromDouble(now->value[at]) : NULL;
 }
 
 static PyObject *instant_get(PyObject *self, PyObject *name)
 {
-    const tr_instant *now = instant_of(self);
-    const size_t at = now ? find(name, now->input, now->inputs, "input") : 0;
+    const char *text = name_in(name);
+    const tr_instant *now = text ? instant_of(self) : NULL;
+    const size_t at = now ? find(text, now->input, now->inputs, "input") : 0;
     return now && at < now->inputs ? PyFloat_FromDouble(now->setting[at]) : NULL;
 }
 
 static PyObject *instant_set(PyObject *self, PyObject *const *args, Py_ssize_t count)
 {
-    const tr_instant *now = instant_of(self);
-    if (!now) return NULL;
     if (count != 2) {
         PyErr_SetString(PyExc_TypeError, "set(name, value)");
         return NULL;
     }
-    const size_t at = find(args[0], now->input, now->inputs, "input");
-    const double value = at < now->inputs ? PyFloat_AsDouble(args[1]) : 0;
-    if (PyErr_Occurred()) return NULL;
+    const double value = PyFloat_AsDouble(args[1]);
+    const char *text = value == -1 && PyErr_Occurred() ? NULL : name_in(args[0]);
+    const tr_instant *now = text ? instant_of(self) : NULL;
+    const size_t at = now ? find(text, now->input, now->inputs, "input") : 0;
+    if (!now || at == now->inputs) return NULL;
     now->setting[at] = value;
     return Py_NewRef(Py_None);
 }

@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
+
 
 class Error(Exception):
     """What went wrong, in a sentence for whoever wrote the model or the call.
@@ -42,6 +44,13 @@ class InvalidModel(Error, ValueError):
 
 class FileError(Error, OSError):
     """A file could not be read or written."""
+
+
+def with_result(error, result):
+    """What is to be raised, with what was done until then, where its class has room for that."""
+    with contextlib.suppress(Exception):
+        error.result = result
+    return error
 
 
 KINDS = {1: Failed, 2: UsageError, 3: InvalidModel, 4: FileError}

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 
 from . import _trundle, study, sweep
 from .arrays import optional
-from .errors import Error
+from .errors import Error, with_result
 from .names import Inputs, Named, Value, callback, equations, listed, options_known
 from .result import Result
 from .run import Batch, Run
@@ -35,7 +35,7 @@ class Instant:
 
     def __init__(self, now):
         self._now = now
-        self.u = Inputs(now, now.input_names)
+        self.u = Inputs(now, dict.fromkeys(now.input_names))
 
     t = property(lambda self: self._now.t)
     columns = property(lambda self: self._now.columns)
@@ -78,7 +78,7 @@ class LoadedModel:
         if digits is not None:
             self._how["digits"] = digits
         self._with = [_fragment(one) for one in _as_list(with_)]
-        self._lock, self._derived = threading.RLock(), {}
+        self._lock, self._derived, self._found = threading.RLock(), {}, {}
 
     # ---- what it is made of ----------------------------------------------------------------
 
@@ -107,6 +107,12 @@ class LoadedModel:
         if not isinstance(error.setting, int) or error.setting >= len(names):
             return error
         return type(error)(f"{names[error.setting]!r} is set to what is wrong: {error.message}")
+
+    def _once(self, what, find):
+        """What is found, and kept: a model does not change."""
+        if what not in self._found:
+            self._found[what] = find()
+        return self._found[what]
 
     @property
     def system(self):
@@ -166,7 +172,7 @@ class LoadedModel:
     @property
     def columns(self):
         """Names of what simulate() records; without sd(...) and cov(...) they are those of open() and batch(), too."""
-        return tuple(self.units)
+        return self._once("columns", lambda: tuple(self.units))
 
     @property
     def units(self):
@@ -178,7 +184,11 @@ class LoadedModel:
     @property
     def _stepped(self):
         """Units of what is there step by step, by column."""
-        return dict(self.system.columns())
+        return self._once("stepped", lambda: dict(self.system.columns()))
+
+    @property
+    def _input_names(self):
+        return self._once("inputs", lambda: dict.fromkeys(self.inputs))
 
     @property
     def outputs(self):
@@ -302,14 +312,15 @@ class LoadedModel:
             options, callback(progress, "progress"), (lambda now: control(Instant(now))) if callback(control, "control") else None, said.append)
         result = Result(self, rows, summary) if rows is not None else None
         if error is not None:
-            error.result = result
-            raise error
+            raise with_result(error, result)
         for words in said if warn else ():
             warnings.warn(words, stacklevel=2)
         return result
 
     def open(self, **options):
-        """A Run that is moved step by step: method, step, rtol, atol, dense, no_project.
+        """A Run that is moved step by step: method, step, rtol, atol, dense, project, as of simulate().
+
+        end: the last time that it is known to have [s], by which switches that cross again and again rest.
 
         >>> s = m.open(method="rk4", step=0.001)
         >>> s.u["steer_torque"] = 1; s.step(0.01); s["roll"]
@@ -319,7 +330,8 @@ class LoadedModel:
     def batch(self, n, set=None, *, threads=None, **options):
         """n runs side by side, by rk4 or lie: a Batch.
 
-        set: parameters, inputs or numbers of the start, one for all or one for each run.
+        set: parameters, inputs or numbers of the start, one for all or one for each run. threads: None for
+        as many as pay. Options: method, step, project, on, single.
         """
         return Batch(self, n, set, threads, options)
 

@@ -13,7 +13,7 @@ from itertools import accumulate
 
 from . import _trundle
 from .arrays import array, optional
-from .errors import UsageError
+from .errors import UsageError, with_result
 from .names import callback, equations, missing
 from .result import Result
 from .study import Found, told_without, write_data
@@ -78,8 +78,7 @@ def sweep(model, vary, table, keep, hold, shard, progress, output, **options):
             _add_before(found, options["output"], *rows)
         result = Sweep(model, found) if "values" in found else None
         if error is not None:
-            error.result = result
-            raise error
+            raise with_result(error, result)
         return result
 
 
