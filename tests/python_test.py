@@ -8,6 +8,7 @@
 import contextlib
 import copy
 import csv
+import gc
 import importlib
 import io
 import os
@@ -21,6 +22,7 @@ import threading
 import time
 import unittest
 import warnings
+import weakref
 
 import trundle
 
@@ -219,6 +221,9 @@ class Errors(unittest.TestCase):
         self.check(TypeError, "hold", m.steady, hold=[None])
         self.check(TypeError, "match", m.fit, {"t": [0, 1], "a": [0, 1]}, "l", match=[None])
         self.check(TypeError, "a recording is", m.fit, None, "l")
+        for prior in (0.1,), (0.1, 0.2, 0.3), ("a", "b"):
+            self.check(trundle.UsageError, "prior: 'm' is (value, standard deviation)", m.fit, {"t": [0, 1], "a": [0, 1]}, "m",
+                       prior={"m": prior})
         self.check(ValueError, "'a' has 1", m.fit, {"t": [0, 1], "a": [1]}, "l")
         self.check(trundle.UsageError, "no input or joint", m.lqr, None)
         self.check(TypeError, "dict", m.batch, 3, set=[1])
@@ -532,6 +537,48 @@ class Runs(unittest.TestCase):
             s["b"]
         with self.assertRaises(trundle.UsageError):
             s.advance(-1)
+
+    def test_options(self):
+        """None is what is not given, and project=False what the library has as no_project."""
+        m = trundle.parse(PENDULUM)
+        none = dict.fromkeys(("method", "step", "rtol", "atol", "dense", "project", "no_project", "end"))
+        self.assertEqual((m.open(**none).options, m.batch(2, on=None, single=None, **none).options), ({}, {}))
+        self.assertEqual(m.open(project=False, end=3).options, {"no_project": True, "end": 3})
+        self.assertEqual(m.batch(2, project=True).options, {"no_project": False})
+        with self.assertRaisesRegex(TypeError, "did you mean 'project'"):
+            m.open(projec=False)
+
+    def test_names_with_zeros(self):
+        s, seen = trundle.parse(PENDULUM).open(), []
+        for call in (lambda: s.set("push\0x", 7), lambda: s.get("push\0"), lambda: s.model.batch(1).set("push\0x", 7)):
+            with self.assertRaises(ValueError):
+                call()
+        self.assertEqual(s.get("push"), 0)
+
+        def control(now):
+            for call in (lambda: now._now.set("push\0x", 7), lambda: now._now.get("push\0x"), lambda: now["a\0x"]):
+                try:
+                    call()
+                except ValueError:
+                    seen.append(1)
+
+        s.model.simulate(end=0.1, every=0.1, control=control)
+        self.assertEqual(len(seen), 6)
+
+    def test_no_cycles(self):
+        """What nobody has any more is gone, without the collector of cycles."""
+        m, gone = trundle.parse(PENDULUM), []
+        gc.disable()
+        try:
+            s, b = m.open(), m.batch(3)
+            s.u["push"], b.u["push"] = 1, 2
+            s.step(0.1), b.step(0.1)
+            m.simulate(end=0.1, control=lambda now: gone.append(weakref.ref(now._now)) if hasattr(now._now, "__weakref__") else None)
+            gone += [weakref.ref(s), weakref.ref(b)]
+            del s, b
+            self.assertEqual([one() for one in gone], [None] * len(gone))
+        finally:
+            gc.enable()
 
     def test_threads(self):
         """Runs of one model in several threads, and one run in several."""

@@ -129,7 +129,7 @@ class Inputs(MutableMapping):
     __slots__ = ("_of", "_names", "_set")
 
     def __init__(self, of, names):
-        self._of, self._names, self._set = of, dict.fromkeys(names), of.set
+        self._of, self._names, self._set = of, names, of.set
 
     def __setitem__(self, name, value):
         if name not in self._names:

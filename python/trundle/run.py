@@ -9,7 +9,20 @@ from collections.abc import Mapping
 
 from . import _trundle
 from .arrays import array, doubles
-from .names import Inputs, MissingName, missing
+from .names import Inputs, MissingName, missing, options_known
+
+MOST_THREADS = 256
+RUN_OPTIONS = ("method", "step", "rtol", "atol", "dense", "project", "no_project", "end")
+BATCH_OPTIONS = RUN_OPTIONS + ("on", "single")
+
+
+def _given(options, known, what):
+    """Options as the library has them: those that are None are not given, and project=False is no_project."""
+    options_known(options or {}, known, what)
+    given = {name: value for name, value in (options or {}).items() if value is not None}
+    if "project" in given:
+        given["no_project"] = not given.pop("project")
+    return given
 
 
 class Run(_trundle.Run):
@@ -27,10 +40,13 @@ class Run(_trundle.Run):
     """
 
     def __new__(cls, model, options=None):
-        self = super().__new__(cls, model.system, options or {})
-        self.model, self.options = model, dict(options or {})
-        self.u = Inputs(self, model.inputs)
+        options = _given(options, RUN_OPTIONS, "open()")
+        self = super().__new__(cls, model.system, options)
+        self.model, self.options = model, options
+        self._inputs = model._input_names
         return self
+
+    u = property(lambda self: Inputs(self, self._inputs), doc="Inputs, which can be read and set by name.")
 
     columns = property(lambda self: tuple(self.model._stepped), doc="Names of what can be asked for.")
     row = property(lambda self: array(self._row()), doc="All columns now, as an array.")
@@ -79,20 +95,22 @@ class Batch(_trundle.Batch):
         n = operator.index(n)
         if not isinstance(set or {}, Mapping):
             raise TypeError("set: a dict of names and numbers was expected")
-        if threads is None and (options or {}).get("on") == "gpu":
+        options = _given(options, BATCH_OPTIONS, "batch()")
+        if threads is None and options.get("on") == "gpu":
             threads = 1
         if threads is None:
             threads = max(1, min(len(os.sched_getaffinity(0)), n // 256))
-        threads = min(operator.index(threads), max(n, 1))
-        self = super().__new__(cls, model.system, n, threads, options or {})
-        self.model, self.options, self.threads = model, dict(options or {}), threads
-        self.u = Inputs(self, model.inputs)
+        threads = min(operator.index(threads), max(n, 1), MOST_THREADS)
+        self = super().__new__(cls, model.system, n, threads, options)
+        self.model, self.options, self.threads = model, options, threads
+        self._inputs = model._input_names
         for name, value in (set or {}).items():
             self.set(name, value)
         if set:
             self.reset()
         return self
 
+    u = property(lambda self: Inputs(self, self._inputs), doc="Inputs, which can be read and set by name.")
     columns = property(lambda self: tuple(self.model._stepped), doc="Names of what can be asked for.")
     t = property(lambda self: array(self._t), doc="The times that runs have come to [s].")
     failures = property(lambda self: self._failures(), doc="Why runs cannot go on, by run.")

@@ -222,9 +222,18 @@ def settle(model, hold=None, by=None, gap=None, weights=None):
 
 def _priors(prior):
     if isinstance(prior, dict):
-        return [f"{name}={value[0]!r}~{value[1]!r}" if isinstance(value, (tuple, list))
-                else f"{name}={value}" for name, value in prior.items()]
+        return [f"{name}={_mean_and_sd(name, value)}" for name, value in prior.items()]
     return equations(prior)
+
+
+def _mean_and_sd(name, value):
+    if not isinstance(value, (tuple, list)):
+        return value
+    try:
+        mean, sd = (float(x) for x in value)
+    except (TypeError, ValueError):
+        raise UsageError(f"prior: {name!r} is (value, standard deviation), not {value!r}") from None
+    return f"{mean!r}~{sd!r}"
 
 
 @contextlib.contextmanager
