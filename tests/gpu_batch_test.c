@@ -174,12 +174,30 @@ static void advance_both(Pair *p, double until)
     compare(p);
 }
 
+// In all runs at once, as they are on a GPU or on their way there
+static void write_inputs(Pair *p)
+{
+    for (size_t k = 0; k < tr_input_count(p->system); k++) {
+        const double x = tr_input_value(p->system, k);
+        if (tr_input_kind(p->system, k) != TR_INPUT || isnan(x)) continue;
+        double values[8];
+        tr_error err = {0}, own = {0};
+        for (size_t i = 0; i < p->count; i++) {
+            values[i] = x + 0.01 * (double)(i + 1);
+            tr_run_set(p->runs[i], tr_input_name(p->system, k), values[i], &own);
+        }
+        insist(&own);
+        assert_true(tr_batch_write(p->batch, tr_input_name(p->system, k), values, 1, NULL, &err));
+    }
+}
+
 static void check_on(const GpuMachine *machine, const char *name, const char *method, double step,
                      size_t count)
 {
     Pair p = pair_of(system_called(name, NULL), count, method, step, machine);
     vary(&p);
     advance_both(&p, 40 * step);
+    write_inputs(&p);
     advance_both(&p, 100.3 * step);
     advance_both(&p, 200 * step);
     const BatchCounts counts = tr_batch_counts(p.batch);

@@ -519,6 +519,12 @@ typedef struct tr_batch tr_batch;
 tr_batch *tr_batch_new(tr_plan *plan, size_t n, const tr_run_options *options, tr_error *err);
 void tr_batch_free(tr_batch *batch);
 void tr_batch_set(tr_batch *batch, size_t run, const char *name, double value, tr_error *err);
+// The same in many runs at once, much faster: run i gets values[i * stride], so that 0 gives all of
+// them one number, where mask[i] is not 0; NULL means all. All that is wrong with the numbers
+// themselves (finite, in range) is found before any is set. False with an error, which names the
+// run; where that was one that an input would move at once, those before it are set.
+bool tr_batch_write(tr_batch *batch, const char *name, const double *values, size_t stride,
+                    const uint8_t *mask, tr_error *err);
 bool tr_batch_reset(tr_batch *batch, size_t run, tr_error *err);
 // Every run that has not failed goes on to a time. One that fails on the way stays behind, and the
 // others go on: tr_batch_status tells. False for TR_USAGE, when the time is before that of a run,
@@ -536,6 +542,8 @@ const double *tr_batch_row(tr_batch *batch, size_t run);
 // TR_USAGE, when there is no such column.
 bool tr_batch_read(tr_batch *batch, const size_t *columns, size_t count, double *numbers,
                    tr_error *err);
+// The time that a run has come to [s]: where it failed, if it did. NaN when there is no such run.
+double tr_batch_time(const tr_batch *batch, size_t run);
 // TR_OK, or why a run cannot go on until it is reset, with words.
 tr_status tr_batch_status(const tr_batch *batch, size_t run, tr_error *err);
 // A snapshot of one of them, and back to one: as tr_run_save and tr_run_restore, with the same

@@ -5,6 +5,7 @@
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 // The values that an instruction takes come before its own, and change no more often than it.
 static void check_operands(const Program *p, uint32_t k)
@@ -56,6 +57,20 @@ void tr_program_free(Program *program)
     for (uint32_t i = 0; i < program->table_count; i++) tr_table_free(program->tables[i]);
     tr_arena_free(&program->arena);
     free(program);
+}
+
+bool *tr_program_reached(const Program *p, const uint32_t *inputs, uint32_t count)
+{
+    bool *is = calloc((size_t)value_count(p) + 1, sizeof *is);
+    for (uint32_t i = 0; is && i < count; i++)
+        if (inputs[i] < p->input_count) is[inputs[i]] = true;
+    for (uint32_t k = 0; is && k < p->instruction_count; k++) {
+        const Instruction *i = &p->instructions[k];
+        bool any = false;
+        for (uint32_t o = 0; o < operand_count(i); o++) any = any || is[operand_at(p, i, o)];
+        memset(is + p->first[k], any, range_width(p, k) * sizeof *is);
+    }
+    return is;
 }
 
 tr_program_size tr_program_sizes(const Program *p)

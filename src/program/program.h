@@ -153,6 +153,9 @@ static inline uint32_t part_end(const Program *p, ProgramPart part)
 // multiply-adds.
 enum { UNIT_COUNT = 3 };
 
+// By value, whether it depends on one of these inputs; NULL when memory runs out. To be freed.
+bool *tr_program_reached(const Program *program, const uint32_t *inputs, uint32_t count);
+
 // Asserts what every program keeps: units behind the constants, ranges in order, operands before
 // their users, stages in order.
 void tr_program_check(const Program *program);

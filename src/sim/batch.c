@@ -82,7 +82,7 @@ static bool save(Batch *b, Member *m, tr_error *err)
 {
     const bool good = keep_bytes(b, m, err) && keep_record(b, m, err);
     const Mover *mover = b->run->mover;
-    m->t = mover->t;
+    if (!m->failure) m->t = mover->t;
     m->next_event = b->run->next_event;
     m->counts = (RunCounts){mover->steps, mover->watch.changes, b->run->switches,
                             mover->watch.warnings.count};
@@ -217,6 +217,7 @@ void tr_batch_free(Batch *b)
         tr_lanes_free(b->groups[i].lanes);
         free(b->groups[i].waiting);
         free(b->groups[i].known);
+        free(b->groups[i].moves);
     }
     tr_run_free(b->run);
     free(b->groups);
@@ -238,17 +239,24 @@ static Member *member_at(Batch *b, size_t run, tr_error *err)
     return NULL;
 }
 
-void tr_batch_set(Batch *b, size_t run, const char *name, double value, tr_error *err)
+void tr_batch_set_at(Batch *b, size_t run, uint32_t input, double value, tr_error *err)
 {
-    tr_error local = {0};
-    if (!err) err = &local;
-    Member *m = member_at(b, run, err);
-    if (!m || !load(b, m, err)) return;
-    tr_run_set(b->run, name, value, err);
+    Member *m = &b->members[run];
+    if (!load(b, m, err)) return;
+    tr_run_set_at(b->run, input, value, err);
     if (has_failed(err))
         put_aside(b, m);
     else
         save(b, m, err);
+}
+
+void tr_batch_set(Batch *b, size_t run, const char *name, double value, tr_error *err)
+{
+    tr_error local = {0};
+    if (!err) err = &local;
+    if (!member_at(b, run, err)) return;
+    const uint32_t input = tr_run_find(b->run, name, err);
+    if (input != NO_INPUT) tr_batch_set_at(b, run, input, value, err);
 }
 
 bool tr_batch_reset(Batch *b, size_t run, tr_error *err)
@@ -275,6 +283,11 @@ const double *tr_batch_row(Batch *b, size_t run)
     const double *row = tr_run_row(b->run);
     put_aside(b, m);
     return row;
+}
+
+double tr_batch_time(const Batch *b, size_t run)
+{
+    return b && run < b->count ? b->members[run].t : (double)NAN;
 }
 
 tr_status tr_batch_status(const Batch *b, size_t run, tr_error *err)
@@ -475,6 +488,7 @@ bool tr_batch_alone(Batch *b, size_t i, tr_error *err)
     run->limit = m->until;
     b->counts.alone++;
     if (!tr_run_go(run, m->until, &why)) {
+        m->t = run->mover->t;
         put_aside(b, m);
         b->there++;
         if (why.status == TR_NO_MEMORY) tr_fail_memory(err);

@@ -16,6 +16,7 @@ typedef struct Group {
     double *known; // inputs that all runs had so far that were on a GPU, NaN where they differed;
                    // NULL before
     bool has_no_kernel, has_no_rows; // and cannot have one
+    uint8_t *moves;                  // by input, see batch_write.c; NULL until somebody asks
 } Group;
 
 #define NO_GROUP UINT32_MAX
@@ -67,6 +68,8 @@ bool tr_batch_tell(Batch *batch);
 // One step as a run, and what belongs to it; more where it is not fit for lanes then. It waits for
 // a lane, unless it has arrived or failed.
 bool tr_batch_alone(Batch *batch, size_t member, tr_error *err);
+// As tr_batch_set, of what may be set
+void tr_batch_set_at(Batch *batch, size_t member, uint32_t input, double value, tr_error *err);
 // Its steps are the CPU's, and why
 void tr_batch_stay(Batch *batch, const char *why);
 

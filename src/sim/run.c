@@ -195,22 +195,33 @@ static bool is_port(const Input *input)
 
 static bool may_be_set(const Input *input) { return is_port(input) && !input->is_controlled; }
 
-void tr_run_set_at(Run *run, size_t index, double value, tr_error *err)
+static bool check_port(const System *s, size_t index, tr_error *err)
 {
-    tr_error local = {0};
-    if (!err) err = &local;
-    if (!run || has_failed(err)) return;
-    const System *s = run->plan->system;
     if (index >= s->input_count || !is_port(&s->inputs[index]))
         tr_fail(err, TR_USAGE, (Place){0},
                 "input %zu is no input, parameter or number of the start", index);
     else if (s->inputs[index].is_controlled)
         tr_fail(err, TR_USAGE, (Place){0}, "'%.80s' is set by a controller of the model",
                 s->inputs[index].name);
-    else if (!isfinite(value))
+    return !has_failed(err);
+}
+
+bool tr_run_check_finite(const Run *run, uint32_t input, double value, tr_error *err)
+{
+    if (!isfinite(value))
         tr_fail(err, TR_USAGE, (Place){0}, "'%.80s' cannot be set to something that is not finite",
-                s->inputs[index].name);
-    if (has_failed(err)) return;
+                run->plan->system->inputs[input].name);
+    return !has_failed(err);
+}
+
+void tr_run_set_at(Run *run, size_t index, double value, tr_error *err)
+{
+    tr_error local = {0};
+    if (!err) err = &local;
+    if (!run || has_failed(err)) return;
+    const System *s = run->plan->system;
+    if (!check_port(s, index, err) || !tr_run_check_finite(run, (uint32_t)index, value, err))
+        return;
     if (s->inputs[index].kind == TR_INPUT && !run->failure.status &&
         !set_input(run, (uint32_t)index, value, err))
         return;
@@ -241,16 +252,21 @@ static void refuse_name(const System *s, const char *name, tr_error *err)
                 name ? name : "", tr_hint(&nearest, hint));
 }
 
+uint32_t tr_run_find(const Run *run, const char *name, tr_error *err)
+{
+    const System *s = run->plan->system;
+    const uint32_t at = find_port(s, name);
+    if (at == NO_INPUT) return refuse_name(s, name, err), NO_INPUT;
+    return check_port(s, at, err) ? at : NO_INPUT;
+}
+
 void tr_run_set(Run *run, const char *name, double value, tr_error *err)
 {
     tr_error local = {0};
     if (!err) err = &local;
     if (!run || has_failed(err)) return;
-    const uint32_t at = find_port(run->plan->system, name);
-    if (at == NO_INPUT)
-        refuse_name(run->plan->system, name, err);
-    else
-        tr_run_set_at(run, at, value, err);
+    const uint32_t at = tr_run_find(run, name, err);
+    if (at != NO_INPUT) tr_run_set_at(run, at, value, err);
 }
 
 bool tr_run_get(const Run *run, const char *name, double *value, tr_error *err)

@@ -55,6 +55,10 @@ static inline uint32_t last_column(const Run *run, uint32_t column)
 Run *tr_run_open(Plan *plan, const tr_run_options *options, tr_error *err);
 // Sets a value for the next start, and nothing now.
 void tr_run_put(Run *run, uint32_t input, double value);
+// The index of what may be set; NO_INPUT, with words, where nothing is called so. And whether a
+// number may be one to set.
+uint32_t tr_run_find(const Run *run, const char *name, tr_error *err);
+bool tr_run_check_finite(const Run *run, uint32_t input, double value, tr_error *err);
 // As it starts, with the values that were set.
 bool tr_run_begin(Run *run, tr_error *err);
 // Once the first samples are taken: what friction does not hold then slips. False, with words, when
@@ -92,6 +96,11 @@ bool tr_run_find_events(Run *run, tr_error *err);
 size_t tr_run_most_bytes(const Run *run);
 size_t tr_run_write(Run *run, void *memory, size_t size);
 bool tr_run_read(Run *run, const void *memory, size_t size, Events *events, tr_error *err);
+// Inputs as they are now, from such bytes; a number into them, for the next start (tr_run_put), and
+// now, where `is_now`.
+void tr_run_read_inputs(const Run *run, const void *memory, double *inputs);
+double tr_run_read_input(const Run *run, const void *memory, uint32_t input);
+void tr_run_write_setting(const Run *run, void *memory, uint32_t input, double value, bool is_now);
 
 // For snapshots: the options of the run, to a mover; what two runs of a plan hold; and freeing it.
 void tr_run_give_options(const Run *run, Mover *mover);

@@ -102,6 +102,40 @@ static void pass_settings(Tape *tape, Run *run)
     PASS_TRUTH(tape, run->is_changed);
 }
 
+// Where that is followed by the inputs of the flow (tr_run_write)
+static size_t inputs_at(const Run *run)
+{
+    return run->plan->system->input_count * (sizeof(double) + sizeof(bool)) + sizeof(bool);
+}
+
+void tr_run_read_inputs(const Run *run, const void *memory, double *inputs)
+{
+    const size_t n = run->plan->system->input_count;
+    memcpy(inputs, (const uint8_t *)memory + inputs_at(run), n * sizeof *inputs);
+}
+
+double tr_run_read_input(const Run *run, const void *memory, uint32_t input)
+{
+    double value;
+    memcpy(&value, (const uint8_t *)memory + inputs_at(run) + input * sizeof value, sizeof value);
+    return value;
+}
+
+void tr_run_write_setting(const Run *run, void *memory, uint32_t input, double value, bool is_now)
+{
+    const size_t n = run->plan->system->input_count;
+    const uint32_t follower = tr_system_follower(run->plan->system, input);
+    uint8_t *values = memory, *is_set = values + n * sizeof value, *now = values + inputs_at(run);
+    const double none = 0;
+    const bool is_so = true;
+    for (uint8_t *to = values; to; to = to == values && is_now ? now : NULL) {
+        memcpy(to + input * sizeof value, &value, sizeof value);
+        if (follower != NO_INPUT) memcpy(to + follower * sizeof none, &none, sizeof none);
+    }
+    memcpy(is_set + input * sizeof is_so, &is_so, sizeof is_so);
+    memcpy(is_set + n * sizeof is_so, &is_so, sizeof is_so); // is_changed
+}
+
 static void pass_chart(Tape *tape, Chart *c, uint32_t *row, uint32_t *dependent)
 {
     PASS(tape, c->m);
