@@ -5,6 +5,7 @@
     tests/python_check.py LOOP ROOT       with PYTHONPATH where the built package is
 """
 
+import array
 import concurrent.futures
 import gc
 import multiprocessing
@@ -62,6 +63,29 @@ class Speed(unittest.TestCase):
             if is_full:
                 b.read(column)
         return seconds() - start
+
+    def test_setting_and_reading(self):
+        """Of an input and a column of many runs: no more than a step of all."""
+        b = trundle.load(os.path.join(ROOT, "models/bicycle.yaml"), case="turn").batch(RUNS, step=STEP / 5, threads=1)
+        torques, took = [array.array("d", (0.001 * ((k + i) % 7) for i in range(RUNS))) for k in range(7)], []
+        for act in (lambda k: b.step(STEP / 5), lambda k: (b.set("steer_torque", torques[k % 7]), b.read(["roll"]))):
+            act(0)  # what is made and imported once
+            start = seconds()
+            for k in range(2000):
+                act(k)
+            took.append((seconds() - start) / 2000)
+        print(f"of {RUNS} bicycles: a step {1e6 * took[0]:.1f} us, setting an input and reading a column {1e6 * took[1]:.1f} us")
+        self.assertLess(took[1], took[0])
+
+    def test_inputs_by_name(self):
+        """s.u[...] = x makes nothing that stays: it costs less than a step may (above C)."""
+        s = trundle.load(CART_POLE, case="free").open(method="rk4", step=STEP)
+        start = seconds()
+        for _ in range(STEPS // 5):
+            s.u["push"] = 1.0
+        took = (seconds() - start) / (STEPS // 5)
+        print(f"s.u['push'] = 1.0: {1e9 * took:.0f} ns")
+        self.assertLess(took, 2e-6)
 
     def run_alone(self, m):
         s = m.open(method="rk4", step=STEP)

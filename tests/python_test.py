@@ -421,11 +421,6 @@ class Results(unittest.TestCase):
         with self.assertRaises(RuntimeError):
             kept[0]["a"]
 
-
-class Runs(unittest.TestCase):
-    def test_same_bits(self):
-        """Step by step as at once, whatever end is known: jumps in t are there at the same times."""
-        m = trundle.load(model_path("rover_four_steer"), case="bumps")
     def test_instant_that_ends_while_it_is_set(self):
         """Numbers may be anything that has one: what makes it lets other threads go on, until the run is over."""
         m, over, threads, said = trundle.parse(PENDULUM), threading.Event(), [], []
@@ -475,6 +470,11 @@ class Runs(unittest.TestCase):
             with self.assertRaisesRegex(Closed, "mine"):
                 call()
 
+
+class Runs(unittest.TestCase):
+    def test_same_bits(self):
+        """Step by step as at once, whatever end is known: jumps in t are there at the same times."""
+        m = trundle.load(model_path("rover_four_steer"), case="bumps")
         r = m.simulate(end=0.6, every=0.1)
         for options in {}, {"end": 6}, {"end": 123}:
             s = m.open(**options)
@@ -634,6 +634,48 @@ class Batches(unittest.TestCase):
         b.advance([0.5] * 30)
         self.assertEqual(plain(b.t), [0.5] * 30)
         self.assertEqual(b.failures, {})
+
+    def test_setting(self):
+        """As of runs of their own; what is wrong is told with its run, and nothing is set then, in any part."""
+        m = trundle.parse(PENDULUM.replace("value: 0,", "value: 0, min: -9, max: 9,"))
+        b, where = m.batch(40, step=0.01, threads=4), [i % 3 == 0 for i in range(40)]
+        pushes = [0.1 * i - 2 for i in range(40)]
+        b.set("push", pushes, where)
+        for wrong, words in ((float("nan"), "not finite"), (11, "push"), (-11, "push")):
+            for i in (2, 37):
+                with self.assertRaisesRegex(trundle.UsageError if wrong != wrong else trundle.Error, f"run {i}: .*{words}"):
+                    b.set("push", [wrong if k == i else 5 for k in range(40)])
+        with self.assertRaisesRegex(trundle.UsageError, "^there is no input or parameter 'pusch'; did you mean 'push'"):
+            b.set("pusch", 1)
+        b.set("push", [11] * 40, [0] * 40)
+        b.step(0.1)
+        with self.assertRaisesRegex(trundle.UsageError, "^run 35 at t = 0.1 cannot"):
+            b.advance([0.05 if i == 35 else 1 for i in range(40)])
+        for i in (0, 3, 4, 39):
+            s = m.open(method="rk4", step=0.01)
+            s.u["push"] = pushes[i] if where[i] else 0
+            s.step(0.1)
+            self.assertEqual(plain(b.read())[i], plain(s.row))
+        self.assertEqual(m.batch(300, threads=300).threads, 256)
+
+    def test_times_of_failed_runs(self):
+        """They are where they failed until they begin anew."""
+        m = trundle.parse(PENDULUM.replace("torque: push", "torque: push + sqrt(m - t)").replace("m: 1", "m: {value: 1, min: 0}"))
+        b, s = m.batch(3, set={"m": [0.25, 5, 0.25]}, step=0.01, threads=2), m.open(method="rk4", step=0.01)
+        s.set("m", 0.25)
+        s.reset()
+        with self.assertRaises(trundle.Failed):
+            s.advance(1)
+        for t in (1, 1.5):
+            b.advance(t)
+            self.assertEqual((plain(b.t), sorted(b.failures)), ([s.t, t, s.t], [0, 2]))
+        self.assertTrue(0.2 < s.t < 0.3)
+        b.set("push", 1)
+        b.step(0.5)
+        self.assertEqual(plain(b.t), [s.t, 2, s.t])
+        b.reset([1, 0, 0])
+        b.step(0.125)
+        self.assertEqual(plain(b.t), [0.125, 2.125, s.t])
 
     def test_batch_on_gpu(self):
         """Where there is a GPU, and where there is none: words, and the numbers of the CPU."""
@@ -1131,6 +1173,19 @@ class Interrupts(unittest.TestCase):
         s.step(0.001)  # goes on
         b.advance(max(plain(b["t"])))
         self.assertIsNone(getattr(caught.exception, "result", None))
+
+    def test_batches_that_are_done_in_part(self):
+        """The thread that calls looks at signals when its own runs have arrived, or have failed, too."""
+        b = bicycle().batch(512, step=1e-4, threads=2)
+        for until in [0.0] * 256 + [8.0] * 256, [8.0] * 256 + [0.0] * 256:
+            timer = threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT))
+            timer.start()
+            start = time.monotonic()
+            with self.assertRaises(KeyboardInterrupt):
+                b.advance(until)
+            self.assertLess(time.monotonic() - start, 2)
+            timer.join()
+            b.reset()
 
     def test_numbers_after_a_signal(self):
         """Where it was stopped, a run has the motion of one that nobody stopped, and goes on with it."""

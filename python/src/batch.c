@@ -3,11 +3,13 @@
 // has a part of them, which is a batch of the library.
 #include "own.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 typedef struct BatchObject BatchObject;
 
@@ -15,6 +17,7 @@ typedef struct Part {
     BatchObject *all;
     tr_batch *batch;
     size_t first, count;
+    bool is_here; // in the thread that makes the call, which is the one that may look at signals
     tr_error err;
 } Part;
 
@@ -32,48 +35,94 @@ struct BatchObject {
     Work work;
     Call call;
     atomic_bool stopped;
+    size_t away; // parts that other threads are at
+    pthread_mutex_t counting;
+    pthread_cond_t is_back; // one of them
     Lock lock;
 };
 
+enum { MOST_THREADS = 256 };
+
 // ---- parts ---------------------------------------------------------------------------------
 
-static bool is_first(const Part *part) { return part == part->all->parts; }
-
-// The first part's thread is the one that may look at signals.
 static bool progress(void *owner, double t, double end)
 {
     Part *part = owner;
     BatchObject *all = part->all;
-    if (is_first(part) && !call_goes_on(&all->call, t, end)) atomic_store(&all->stopped, true);
+    if (part->is_here && !call_goes_on(&all->call, t, end)) atomic_store(&all->stopped, true);
     return !atomic_load(&all->stopped);
 }
 
 static void *work(void *owner)
 {
     Part *part = owner;
-    part->all->work(part, part->all->how);
+    BatchObject *all = part->all;
+    all->work(part, all->how);
+    if (part->is_here) return NULL;
+    pthread_mutex_lock(&all->counting);
+    all->away--;
+    pthread_cond_signal(&all->is_back);
+    pthread_mutex_unlock(&all->counting);
     return NULL;
+}
+
+static void start(Part *part, pthread_t *thread)
+{
+    BatchObject *all = part->all;
+    pthread_mutex_lock(&all->counting);
+    part->is_here = false, all->away++; // before it looks
+    if (pthread_create(thread, NULL, work, part) != 0) part->is_here = true, all->away--;
+    pthread_mutex_unlock(&all->counting);
+}
+
+// Until all parts are back, however long after this thread's own: signals are looked at meanwhile.
+static void wait_for_parts(BatchObject *self)
+{
+    enum { BETWEEN = 20000000 }; // [ns]
+    pthread_mutex_lock(&self->counting);
+    while (self->away) {
+        struct timespec until;
+        clock_gettime(CLOCK_REALTIME, &until);
+        until.tv_nsec += BETWEEN;
+        if (until.tv_nsec >= 1000000000) until.tv_sec++, until.tv_nsec -= 1000000000;
+        pthread_cond_timedwait(&self->is_back, &self->counting, &until);
+        if (!self->away || atomic_load(&self->stopped)) continue;
+        pthread_mutex_unlock(&self->counting);
+        if (!call_looks(&self->call, 0, 0)) atomic_store(&self->stopped, true);
+        pthread_mutex_lock(&self->counting);
+    }
+    pthread_mutex_unlock(&self->counting);
 }
 
 // All parts at once, the first in this thread; a thread that there is no room for waits its turn.
 static void run_parts(BatchObject *self, Work what, const void *how)
 {
     pthread_t *threads = calloc(self->part_count, sizeof *threads);
-    bool *started = calloc(self->part_count, sizeof *started);
     self->work = what, self->how = how;
-    for (size_t i = 1; i < self->part_count; i++)
-        if (threads && started)
-            started[i] = pthread_create(&threads[i], NULL, work, &self->parts[i]) == 0;
+    for (size_t i = 0; i < self->part_count; i++) self->parts[i].is_here = true;
+    for (size_t i = 1; threads && i < self->part_count; i++) start(&self->parts[i], &threads[i]);
     for (size_t i = 0; i < self->part_count; i++)
-        if (i == 0 || !started || !started[i]) work(&self->parts[i]);
+        if (self->parts[i].is_here) work(&self->parts[i]);
+    wait_for_parts(self);
     for (size_t i = 1; i < self->part_count; i++)
-        if (started && started[i]) pthread_join(threads[i], NULL);
+        if (!self->parts[i].is_here) pthread_join(threads[i], NULL);
     free(threads);
-    free(started);
 }
 
 // What is quick keeps the lock of Python.
 static bool is_long(const BatchObject *self) { return self->count > 64 || self->part_count > 1; }
+
+// "run 2 ..." is a run of the part there.
+static void raise_of_part(const Part *part)
+{
+    tr_error err = part->err;
+    size_t run;
+    int behind = 0;
+    if (sscanf(err.text, "run %zu%n", &run, &behind) == 1 && behind > 0)
+        snprintf(err.text, sizeof err.text, "run %zu%s", part->first + run,
+                 part->err.text + behind);
+    raise_error(&err, part->all->system->file);
+}
 
 // False, and an exception, when one of them could not do it.
 static bool do_all(BatchObject *self, Work what, const void *how)
@@ -84,7 +133,7 @@ static bool do_all(BatchObject *self, Work what, const void *how)
     run_parts(self, what, how);
     call_end(&self->call);
     for (size_t i = 0; i < self->part_count && !PyErr_Occurred(); i++)
-        if (self->parts[i].err.status) raise_error(&self->parts[i].err, self->system->file);
+        if (self->parts[i].err.status) raise_of_part(&self->parts[i]);
     return !PyErr_Occurred();
 }
 
@@ -129,10 +178,13 @@ static PyObject *batch_new(PyTypeObject *type, PyObject *args, PyObject *keyword
         PyErr_SetString(PyExc_ValueError, "a batch has at least one run, and one thread");
         return NULL;
     }
+    if (threads > MOST_THREADS) threads = MOST_THREADS;
     BatchObject *self = (BatchObject *)PyType_GenericAlloc(type, 0);
     if (!self) return NULL;
     self->system = (SystemObject *)Py_NewRef(system);
     self->count = (size_t)n;
+    pthread_mutex_init(&self->counting, NULL);
+    pthread_cond_init(&self->is_back, NULL);
     self->paces = calloc(self->count, sizeof *self->paces);
     self->until = calloc(self->count, sizeof *self->until);
     if (!self->paces || !self->until) {
@@ -153,6 +205,8 @@ static void batch_dealloc(PyObject *object)
     free(self->paces);
     free(self->until);
     lock_free(&self->lock);
+    pthread_mutex_destroy(&self->counting);
+    pthread_cond_destroy(&self->is_back);
     Py_XDECREF((PyObject *)self->system);
     free_object(object);
 }
@@ -163,19 +217,49 @@ typedef struct Setting {
     const char *name;
     const double *values; // one, or one for each run
     size_t stride;
-    const double *mask; // runs that it is about have a number that is not 0; NULL: all
+    const uint8_t *mask; // NULL: all
 } Setting;
 
+// Runs that a call is about have a number that is not 0; NULL: all
 static bool is_meant(const double *mask, size_t run) { return !mask || mask[run] != 0; }
 
 static void set_part(Part *part, const void *how)
 {
     const Setting *s = how;
-    for (size_t i = 0; i < part->count && !part->err.status; i++) {
-        const size_t run = part->first + i;
-        if (is_meant(s->mask, run))
-            tr_batch_set(part->batch, i, s->name, s->values[run * s->stride], &part->err);
+    tr_batch_write(part->batch, s->name, s->values + part->first * s->stride, s->stride,
+                   s->mask ? s->mask + part->first : NULL, &part->err);
+}
+
+// Whether a part refuses what is asked of it, which is then raised. It does so before it does any
+// of it; for that no other part does, either, it is asked alone, and first.
+static bool refuses(Part *part, Work what, const void *how)
+{
+    part->err = (tr_error){0};
+    call_begin(&part->all->call, false);
+    what(part, how);
+    call_end(&part->all->call);
+    if (part->err.status) raise_of_part(part);
+    return part->err.status;
+}
+
+// A number that is not finite, or not in its range
+static bool set_all(BatchObject *self, const Setting *s)
+{
+    const tr_system *system = self->system->system;
+    double min = -Py_HUGE_VAL, max = Py_HUGE_VAL;
+    size_t at = 0;
+    for (const char *name; (name = tr_input_name(system, at)) && strcmp(name, s->name) != 0;) at++;
+    if (tr_input_kind(system, at) == TR_INPUT) tr_input_range(system, at, &min, &max);
+    for (size_t p = 0; self->part_count > 1 && p < self->part_count; p++) {
+        Part *part = &self->parts[p];
+        bool good = true;
+        for (size_t i = part->first; good && i < part->first + part->count; i++) {
+            const double x = s->values[i * s->stride];
+            good = (s->mask && !s->mask[i]) || (isfinite(x) && x >= min && x <= max);
+        }
+        if (!good && refuses(part, set_part, s)) return false;
     }
+    return do_all(self, set_part, s);
 }
 
 static void reset_part(Part *part, const void *how)
@@ -226,16 +310,20 @@ static PyObject *batch_set(PyObject *object, PyObject *args)
     double one;
     if (!PyArg_ParseTuple(args, "sO|O", &name, &from, &where) || !take_mask(self, where, &mask))
         return NULL;
-    bool good = take_values(self, from, &values, &one);
+    uint8_t *meant = mask.at ? malloc(self->count) : NULL;
+    for (size_t i = 0; meant && i < self->count; i++) meant[i] = is_meant(mask.at, i);
+    bool good =
+        meant || !mask.at ? take_values(self, from, &values, &one) : (PyErr_NoMemory(), false);
     if (good) {
-        const Setting setting = {name, values.at, values.count > 1, mask.at};
+        const Setting setting = {name, values.at, values.count > 1, meant};
         good = lock_take(&self->lock);
         if (good) {
-            good = do_all(self, set_part, &setting);
+            good = set_all(self, &setting);
             lock_give(&self->lock);
         }
         doubles_free(&values);
     }
+    free(meant);
     doubles_free(&mask);
     return none_if(good);
 }
@@ -262,23 +350,26 @@ static void advance_part(Part *part, const void *how)
     tr_batch_advance_each(part->batch, until + part->first, &part->err);
 }
 
-// Where runs are, after some did not arrive
-static void find_times(Part *part, const void *how)
+// Whether all runs of a part that can go on may go to their times
+static bool may_advance(const Part *part)
 {
-    (void)how;
-    for (size_t i = 0; i < part->count; i++) {
-        const double *row = tr_batch_row(part->batch, i);
-        if (row) part->all->paces[part->first + i].t = row[0];
-    }
+    const double *until = part->all->until + part->first;
+    bool good = true;
+    for (size_t i = 0; good && i < part->count; i++)
+        good = (isfinite(until[i]) && until[i] >= tr_batch_time(part->batch, i)) ||
+               tr_batch_status(part->batch, i, NULL) != TR_OK;
+    return good;
 }
 
+// Where runs are then, also those that failed on the way
 static bool advance(BatchObject *self)
 {
+    for (Part *part = self->parts; part < self->parts + self->part_count; part++)
+        if (!may_advance(part) && refuses(part, advance_part, self->until)) return false;
     const bool good = do_all(self, advance_part, self->until);
-    if (good && !atomic_load(&self->stopped))
-        for (size_t i = 0; i < self->count; i++) self->paces[i].t = self->until[i];
-    else
-        run_parts(self, find_times, NULL);
+    for (const Part *part = self->parts; part < self->parts + self->part_count; part++)
+        for (size_t i = 0; i < part->count; i++)
+            self->paces[part->first + i].t = tr_batch_time(part->batch, i);
     return good;
 }
 

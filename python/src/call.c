@@ -89,8 +89,13 @@ bool call_goes_on(Call *call, double t, double end)
     const double now = now_seconds();
     if (call->looked == 0) call->looked = now;
     if (now - call->looked > patience) call_leave(call);
-    if (now - call->looked < between) return true;
-    call->looked = now;
+    return now - call->looked < between || call_looks(call, t, end);
+}
+
+bool call_looks(Call *call, double t, double end)
+{
+    if (call->raised) return false;
+    call->looked = now_seconds();
     call_enter(call);
     if (PyErr_CheckSignals() < 0) call->raised = true;
     if (!call->raised && call->progress) tell(call, t, end);

@@ -120,6 +120,7 @@ void call_end(Call *call);
 void call_enter(Call *call); // Python may be used until
 void call_leave(Call *call);
 bool call_goes_on(Call *call, double t, double end);   // looks at signals, when it is time
+bool call_looks(Call *call, double t, double end);     // at once
 bool call_progress(void *owner, double t, double end); // the callback; the owner is a Call
 double now_seconds(void);
 
