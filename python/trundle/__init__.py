@@ -25,14 +25,18 @@ and stop for Ctrl-C. docs/python.md is a guide, docs/format.md has what may stan
 from . import _trundle
 from .draft import Draft as Model
 from .errors import Error, Failed, FileError, InvalidModel, UsageError
-from .model import LoadedModel, load, parse
+from .model import Instant, LoadedModel, load, parse
+from .names import Inputs, Named, Value
 from .result import Result
 from .run import Batch, Run
+from .study import Family, Fit, Fitted, Function, Inertias, Linear, Locus, Lqr, Pose, Settler, Steady
 from .sweep import Sweep
 
 __version__ = _trundle.version()
-__all__ = ["Batch", "Error", "Failed", "FileError", "InvalidModel", "LoadedModel", "Model", "Result",
-           "Run", "Sweep", "UsageError", "load", "parse", "schema"]
+__all__ = ["Batch", "Error", "Failed", "Family", "FileError", "Fit", "Fitted", "Function", "Inertias", "Inputs",
+           "Instant", "InvalidModel", "Linear", "LoadedModel", "Locus", "Lqr", "Model", "Named", "Pose", "Result",
+           "Run", "Settler", "Steady", "Sweep", "UsageError", "Value", "load", "parse", "schema"]
+_LATER = ("autograd", "env")
 
 
 def schema():
@@ -43,7 +47,11 @@ def schema():
 
 def __getattr__(name):
     """What needs NumPy is imported when it is first wanted: trundle.env, trundle.autograd."""
-    if name in ("autograd", "env"):
+    if name in _LATER:
         import importlib
         return importlib.import_module(f"{__name__}.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__():
+    return sorted({*globals(), *_LATER})
