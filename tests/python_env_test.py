@@ -174,6 +174,16 @@ class Environments(unittest.TestCase):
                               ("fre", dict(case="fre"))):
             with self.subTest(words), self.assertRaisesRegex((trundle.Error, KeyError), words):
                 env.Env(MODEL, **{**HOW, **change})
+        for name in ("observe", "act", "start"):
+            with self.assertRaisesRegex(TypeError, f"^{name}: "):
+                env.Env(MODEL, **{**HOW, name: 3})
+        for name in ("every", "limit", "failure"):
+            with self.assertRaisesRegex(TypeError, f"^{name}: a number was expected"):
+                env.Env(MODEL, **{**HOW, name: "x"})
+        with self.assertRaisesRegex(TypeError, "integer"):
+            env.VectorEnv(MODEL, 2.5, **HOW)
+        with self.assertRaisesRegex(TypeError, "integer"):
+            trundle.autograd.Step(trundle.load(MODEL), 0.1, steps=2.9)
         many = env.VectorEnv(MODEL, 2, **HOW)
         with self.assertRaisesRegex(trundle.UsageError, "reset"):
             many.step(np.zeros((2, 1)))

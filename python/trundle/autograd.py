@@ -20,6 +20,7 @@ step is off by its error. PyTorch is needed by calls alone: jacobian() gives Num
 from __future__ import annotations
 
 import math
+import operator
 
 import numpy as np
 
@@ -50,7 +51,7 @@ class Step:
     """
 
     def __init__(self, model, h, *, steps=1, inputs=None, parameters=None):
-        self.h, self.steps = float(h), int(steps)
+        self.h, self.steps = float(h), operator.index(steps)
         if not (self.h > 0 and math.isfinite(self.h) and self.steps >= 1):
             raise UsageError("a step is a time above 0, and 'steps' at least 1")
         rows = model.system.inputs()

@@ -20,7 +20,9 @@ from __future__ import annotations
 
 import copy
 import math
+import operator
 import os
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -84,16 +86,25 @@ def box(low, high):
 # ---- what there is to learn --------------------------------------------------------------------
 
 
+def _words(given, what):
+    """Names, or several things by name."""
+    if not hasattr(given, "__iter__"):
+        raise TypeError(f"{what}: names were expected, 'a,b' or a list of them, not {given!r}")
+
+
 class Task:
     """A model with what is done, seen and wanted: what Env and VectorEnv share."""
 
     def __init__(self, model, *, act, observe, reward, every, until=None, limit=math.inf, start=None,
                  step=None, method="rk4", failure=0.0, **options):
+        _words(act, "act"), _words(observe, "observe")
+        if not isinstance(start or {}, Mapping):
+            raise TypeError(f"start: a dict of names and what they are drawn from was expected, not {start!r}")
         model = load(model, **options) if isinstance(model, (str, os.PathLike)) else \
             model.variant(**options) if options else model
         self.inputs, self.low, self.high = self._actions(model, act)
         self.every, self.limit = self._positive(every, "every"), self._positive(limit, "limit")
-        self.failure = float(failure)
+        self.failure = self._number(failure, "failure")
         self.names = observe.replace(",", " ").split() if isinstance(observe, str) else list(observe)
         if not self.names:
             raise UsageError("'observe' names columns, or is a list of formulas")
@@ -121,8 +132,15 @@ class Task:
                         for name in self.inputs}
 
     @staticmethod
+    def _number(value, what):
+        try:
+            return float(value)
+        except (TypeError, ValueError):
+            raise TypeError(f"{what}: a number was expected, not {value!r}") from None
+
+    @staticmethod
     def _positive(value, what):
-        value = float(value)
+        value = Task._number(value, what)
         if not value > 0:
             raise UsageError(f"'{what}' is a time above 0, not {value:g}")
         return value
@@ -295,7 +313,7 @@ class VectorEnv(VectorBase):
 
     def __init__(self, model, n, *, threads=None, **task):
         self.task = Task(model, **task)
-        self.model, self.num_envs = self.task.model, int(n)
+        self.model, self.num_envs = self.task.model, operator.index(n)
         self.batch = self.model.batch(self.num_envs, threads=threads, **self.task.run_options)
         low, high, seen = self.task.low, self.task.high, len(self.task.seen)
         self.single_action_space = box(low, high)
