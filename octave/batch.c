@@ -9,14 +9,13 @@
 struct Batch {
     tr_batch *batch;
     size_t count;
-    double *t, *until; // of each run [s]
+    double *until; // where each run is to go [s]
 };
 
 void batch_free(Batch *b)
 {
     if (!b) return;
     tr_batch_free(b->batch);
-    free(b->t);
     free(b->until);
     free(b);
 }
@@ -42,19 +41,19 @@ static Each take_each(const mxArray *array, size_t count, const char *what)
 }
 
 // Which runs it is about; NULL for all
-static const bool *take_mask(const mxArray *array, size_t count)
+static const uint8_t *take_mask(const mxArray *array, size_t count)
 {
     if (!array) return NULL;
     const bool is_double = mxIsDouble(array) && !mxIsComplex(array) && !mxIsSparse(array);
     if ((!is_double && !mxIsLogical(array)) || mxGetNumberOfElements(array) != count)
         give_up("which runs: true or false is expected for each of %u", (unsigned)count);
-    bool *mask = mxCalloc(count, sizeof *mask);
+    uint8_t *mask = mxCalloc(count, sizeof *mask);
     for (size_t i = 0; i < count; i++)
         mask[i] = is_double ? mxGetPr(array)[i] != 0 : mxGetLogicals(array)[i];
     return mask;
 }
 
-static bool is_meant(const bool *mask, size_t run) { return !mask || mask[run]; }
+static bool is_meant(const uint8_t *mask, size_t run) { return !mask || mask[run]; }
 
 static const mxArray *argument(const Call *c, int i) { return i < c->in_count ? c->in[i] : NULL; }
 
@@ -74,10 +73,9 @@ void batch_new(Call *c)
     Batch *b = calloc(1, sizeof *b);
     if (b) {
         b->count = (size_t)n;
-        b->t = calloc(b->count, sizeof *b->t);
         b->until = calloc(b->count, sizeof *b->until);
     }
-    if (!b || !b->t || !b->until)
+    if (!b || !b->until)
         ran_out(c);
     else
         b->batch = tr_batch_new(plan, b->count, &r, &c->err);
@@ -94,37 +92,24 @@ void batch_set(Call *c)
     Batch *b = c->handle->batch;
     const char *name = take_text(argument(c, 0), "the name");
     const Each values = take_each(argument(c, 1), b->count, name);
-    const bool *mask = take_mask(argument(c, 2), b->count);
-    for (size_t i = 0; i < b->count && !c->err.status; i++)
-        if (is_meant(mask, i)) tr_batch_set(b->batch, i, name, of(values, i), &c->err);
+    const uint8_t *mask = take_mask(argument(c, 2), b->count);
+    tr_batch_write(b->batch, name, values.at, values.stride, mask, &c->err);
 }
 
 // batch_reset(WHERE)
 void batch_reset(Call *c)
 {
     Batch *b = c->handle->batch;
-    const bool *mask = take_mask(argument(c, 0), b->count);
+    const uint8_t *mask = take_mask(argument(c, 0), b->count);
     for (size_t i = 0; i < b->count && !c->err.status; i++)
-        if (is_meant(mask, i) && tr_batch_reset(b->batch, i, &c->err)) b->t[i] = 0;
-}
-
-static void find_times(Batch *b)
-{
-    for (size_t i = 0; i < b->count; i++) {
-        const double *row = tr_batch_row(b->batch, i);
-        if (row) b->t[i] = row[0];
-    }
+        if (is_meant(mask, i)) tr_batch_reset(b->batch, i, &c->err);
 }
 
 static void advance(Call *c)
 {
     Batch *b = c->handle->batch;
     listen();
-    const bool good = tr_batch_advance_each(b->batch, b->until, &c->err);
-    if (good)
-        memcpy(b->t, b->until, b->count * sizeof *b->t);
-    else
-        find_times(b);
+    tr_batch_advance_each(b->batch, b->until, &c->err);
     stop_listening(c);
 }
 
@@ -143,7 +128,7 @@ void batch_step(Call *c)
     Batch *b = c->handle->batch;
     const double h = take_number(argument(c, 0), "the step");
     if (!(h >= 0) || !isfinite(h)) give_up("a step is a number of seconds, 0 or more");
-    for (size_t i = 0; i < b->count; i++) b->until[i] = b->t[i] + h;
+    for (size_t i = 0; i < b->count; i++) b->until[i] = tr_batch_time(b->batch, i) + h;
     advance(c);
 }
 
@@ -152,7 +137,8 @@ void batch_step(Call *c)
 void batch_times(Call *c)
 {
     const Batch *b = c->handle->batch;
-    c->out[0] = matrix_out(b->t, b->count, 1);
+    c->out[0] = mxCreateDoubleMatrix(b->count, 1, mxREAL);
+    for (size_t i = 0; i < b->count; i++) mxGetPr(c->out[0])[i] = tr_batch_time(b->batch, i);
 }
 
 // batch_rows(INDICES): runs by these columns, from 1 on; NaN for those that failed
@@ -206,7 +192,7 @@ void batch_restore(Call *c)
     const bool is_cell = from && mxIsCell(from);
     if (is_cell && mxGetNumberOfElements(from) != b->count)
         give_up("a snapshot for all is expected, or a cell of %u", (unsigned)b->count);
-    const bool *mask = take_mask(argument(c, 1), b->count);
+    const uint8_t *mask = take_mask(argument(c, 1), b->count);
     size_t size;
     for (size_t i = 0; i < b->count; i++) // before any goes back
         if (is_meant(mask, i)) snapshot_of(is_cell ? mxGetCell(from, i) : from, &size);
@@ -215,5 +201,4 @@ void batch_restore(Call *c)
         const uint8_t *bytes = snapshot_of(is_cell ? mxGetCell(from, i) : from, &size);
         tr_batch_restore(b->batch, i, bytes, size, &c->err);
     }
-    find_times(b);
 }

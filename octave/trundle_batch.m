@@ -45,7 +45,7 @@ classdef trundle_batch < handle
       trundle_mex('batch_step', b.id, dt);
     end
     function t = time(b)
-      % Of each run.
+      % Of each run; of one that failed, where it did.
       t = trundle_mex('batch_times', b.id);
     end
     function x = row(b)
