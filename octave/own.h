@@ -54,9 +54,10 @@ typedef struct Call {
     const char *file; // of the model, for errors
 } Call;
 
-void ran_out(Call *c);                 // of memory
-void usage(Call *c, const char *text); // what is wrong with the call, once it may not be ended
-tr_plan *plan_of(Call *c);             // NULL, and an error
+void ran_out(Call *c);                     // of memory
+void usage(Call *c, const char *text);     // what is wrong with the call, once it may not be ended
+void warn(void *owner, const char *words); // which are told when the call is over
+tr_plan *plan_of(Call *c);                 // NULL, and an error
 #define OF_LOAD "case set with controls allow_files evaluate order outputs"
 tr_derive_options derive_options(Call *c); // from those
 #define OF_RUN "method step rtol atol dense no_project"
@@ -101,6 +102,7 @@ void program_new(Call *c);
 void program_at(Call *c);
 void program_many(Call *c);
 void linearise(Call *c);
+void locus(Call *c);
 void steady(Call *c);
 void lqr(Call *c);
 void settle(Call *c);

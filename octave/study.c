@@ -80,6 +80,46 @@ void steady(Call *c)
     c->out[0] = out;
 }
 
+static mxArray *locus_out(const tr_locus *l)
+{
+    mxArray *out = mxCreateStructMatrix(1, 1, 0, NULL);
+    const size_t n = l->critical_count;
+    mxArray *critical = mxCreateDoubleMatrix(n, 3, mxREAL);
+    for (size_t i = 0; i < n; i++) {
+        mxGetPr(critical)[i] = l->critical[i].value;
+        mxGetPr(critical)[n + i] = l->critical[i].frequency;
+        mxGetPr(critical)[2 * n + i] = l->critical[i].is_onset;
+    }
+    const char **modes = mxCalloc(l->count + 1, sizeof *modes);
+    for (size_t i = 0; i < l->count; i++) modes[i] = l->mode_count ? l->names[l->mode[i]] : "";
+    put(out, "values", matrix_out(l->values, l->rows, 1));
+    put(out, "eigenvalues", matrix_out(l->eigenvalues, l->rows, 2 * l->count));
+    put(out, "unsteadiness", matrix_out(l->unsteadiness, l->rows, 1));
+    put(out, "modes", names_out(modes, l->count));
+    put(out, "critical", critical);
+    return out;
+}
+
+// locus(NAME, FROM, TO, STEP, ...): eigenvalues against a parameter or an input
+void locus(Call *c)
+{
+    if (c->in_count < 4) give_up("locus(NAME, FROM, TO, STEP, ...): something is missing");
+    const char *name = take_text(c->in[0], "the name");
+    const double from = take_number(c->in[1], "where it begins"),
+                 to = take_number(c->in[2], "where it ends"),
+                 step = take_number(c->in[3], "the step");
+    c->o = take_options(c->in + 4, c->in_count - 4, "free hold trim");
+    tr_steady_options how = tr_steady_defaults();
+    how.free = c->o.free, how.trim = c->o.trim;
+    how.holds = c->o.hold.word, how.hold_count = c->o.hold.count;
+    how.progress = go_on;
+    listen();
+    tr_locus *l = tr_locus_find(c->handle->model->system, name, from, to, step, &how, &c->err);
+    stop_listening(c);
+    if (l && !c->err.status) c->out[0] = locus_out(l);
+    tr_locus_free(l);
+}
+
 void lqr(Call *c)
 {
     c->o = take_options(c->in, c->in_count, "inputs q r step");

@@ -60,6 +60,14 @@ classdef trundle < handle
         certificate = jsondecode(certificate);
       end
     end
+    function report(m, file, varargin)
+      % The page of a run, in which it can be played, plotted and downloaded. Options: those of simulate.
+      if nargin < 2
+        error('trundle:usage', 'report(FILE, ...): which file?');
+      end
+      args = trundle.plain(varargin);
+      trundle_mex('report', m.id, trundle.plain(file), args{:});
+    end
     function run = open(m, varargin)
       % A run that is stepped. Options: method, step, rtol, atol, dense, no_project.
       args = trundle.plain(varargin);
@@ -111,6 +119,17 @@ classdef trundle < handle
       args = trundle.plain(varargin);
       l = trundle_mex('linearise', m.id, args{:});
       l.eigenvalues = trundle.join(l.eigenvalues);
+    end
+    function l = locus(m, name, from, to, step, varargin)
+      % Eigenvalues against a parameter or an input: values, eigenvalues by rows, modes, what moves in
+      % each, unsteadiness, and critical: rows of value, frequency, 1 where it is stable before. Options,
+      % beside a steady motion at each value: trim, free, hold.
+      if nargin < 5
+        error('trundle:usage', 'locus(NAME, FROM, TO, STEP, ...)');
+      end
+      args = trundle.plain(varargin);
+      l = trundle_mex('locus', m.id, trundle.plain(name), from, to, step, args{:});
+      l.eigenvalues = complex(l.eigenvalues(:, 1:2:end), l.eigenvalues(:, 2:2:end));
     end
     function s = steady(m, varargin)
       % A steady motion: state, eigenvalues, text, and fragment: for 'with'. Options: free, hold, trim.

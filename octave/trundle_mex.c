@@ -93,6 +93,16 @@ void usage(Call *c, const char *text)
     snprintf(c->err.text, sizeof c->err.text, "%s", text);
 }
 
+// Of the call that is made now: what runs say belongs to nobody's call
+static char warned[1500];
+
+void warn(void *owner, const char *words)
+{
+    (void)owner;
+    const size_t used = strlen(warned);
+    snprintf(warned + used, sizeof warned - used, "%s%s", used ? "\n" : "", words);
+}
+
 // The place of a mistake, as the command line has it
 static void place(const Call *c, char *text, size_t size)
 {
@@ -373,7 +383,7 @@ static void export_verb(Call *c)
     e.language = take_text(c->in_count ? c->in[0] : NULL, "the language");
     e.folder = take_text(c->in_count > 1 ? c->in[1] : NULL, "the folder");
     c->o = take_options(c->in + 2, c->in_count - 2, "name fix columns");
-    e.name = c->o.name, e.fix = c->o.fix, e.outputs = c->o.columns;
+    e.name = c->o.name, e.fix = c->o.fix, e.outputs = c->o.columns, e.warn = warn;
     tr_export(c->handle->model->system, &e, &c->err);
 }
 
@@ -462,29 +472,50 @@ static tr_simulate_options simulate_options(const Call *c)
     s.dense = o->dense, s.no_project = o->no_project;
     s.filter = o->filter, s.no_deviations = o->no_deviations;
     s.sensitivity = o->sensitivity, s.output = o->output;
-    s.progress = go_on;
+    s.progress = go_on, s.warn = s.say = warn;
     return s;
+}
+
+#define OF_SIMULATE                                                                     \
+    "end every method step rtol atol most_steps dense no_project filter no_deviations " \
+    "sensitivity output"
+
+// A run whose rows go there
+static void simulate_into(Call *c, const tr_sink *sink)
+{
+    tr_simulate_options s = simulate_options(c);
+    s.sinks = sink, s.sink_count = 1;
+    listen();
+    tr_simulate(c->handle->model->system, &s, NULL, &c->err);
+    stop_listening(c);
 }
 
 // [columns, certificate] = simulate(...)
 static void simulate(Call *c)
 {
-    c->o = take_options(c->in, c->in_count,
-                        "end every method step rtol atol most_steps dense no_project filter "
-                        "no_deviations sensitivity output");
+    c->o = take_options(c->in, c->in_count, OF_SIMULATE);
     if (c->o.most_steps < 0) give_up("'most_steps' is to be 0 or more");
-    tr_simulate_options s = simulate_options(c);
     Table table = {NULL, 0, 0, 0, NULL, NULL};
     const tr_sink sink = {begin_table, add_row, end_table, &table};
-    s.sinks = &sink, s.sink_count = 1;
-    listen();
-    tr_simulate(c->handle->model->system, &s, NULL, &c->err);
-    stop_listening(c);
+    simulate_into(c, &sink);
     if (!c->err.status) {
         c->out[0] = table_out(table.values, table.rows, table.names, table.columns);
         c->out[1] = mxCreateString(table.certificate ? table.certificate : "{}");
     }
     free_table(&table);
+}
+
+// report(PAGE.html, as of simulate, ...)
+static void report(Call *c)
+{
+    tr_view_options v = tr_view_defaults();
+    v.output = take_text(c->in_count ? c->in[0] : NULL, "the page");
+    c->o = take_options(c->in + 1, c->in_count - 1, OF_SIMULATE);
+    if (c->o.most_steps < 0) give_up("'most_steps' is to be 0 or more");
+    tr_report *made = tr_report_new(&c->err);
+    if (made) simulate_into(c, tr_report_sink(made));
+    if (!c->err.status) tr_report_write(made, c->handle->model->system, &v, NULL, &c->err);
+    tr_report_free(made);
 }
 
 // ---- runs ----------------------------------------------------------------------------------
@@ -498,7 +529,7 @@ tr_run_options run_options(const Call *c, const tr_plan *plan)
     take_over(&r.rtol, o->rtol);
     take_over(&r.atol, o->atol);
     r.dense = o->dense, r.no_project = o->no_project;
-    r.progress = go_on;
+    r.progress = go_on, r.say = warn;
     return r;
 }
 
@@ -632,8 +663,10 @@ static const struct Verb {
     {"export", MODEL, export_verb, 0},
     {"eval", MODEL, eval, 1},
     {"simulate", MODEL, simulate, 2},
+    {"report", MODEL, report, 0},
     {"open", MODEL, open_run, 1},
     {"linearise", MODEL, linearise, 1},
+    {"locus", MODEL, locus, 1},
     {"steady", MODEL, steady, 1},
     {"lqr", MODEL, lqr, 1},
     {"settle", MODEL, settle, 1},
@@ -699,12 +732,15 @@ TRUNDLE_SEEN void mexFunction(int out_count, mxArray *out[], int in_count, const
     keep_loaded();
     if (verb->needs != NOTHING) c.handle = handle_for(verb, in_count > 1 ? in[1] : NULL);
     c.in = in + own, c.in_count = in_count > own ? in_count - own : 0;
-    if (c.in_count == 0 && (verb->act == load || verb->act == export_verb || verb->act == text ||
-                            verb->act == batch_new || verb->act == program_new))
+    if (c.in_count == 0 &&
+        (verb->act == load || verb->act == export_verb || verb->act == text ||
+         verb->act == report || verb->act == batch_new || verb->act == program_new))
         give_up("%s: something is missing", verb->name);
     mxArray *results[3] = {NULL, NULL, NULL};
     c.out = results, c.out_count = out_count;
+    warned[0] = 0;
     verb->act(&c);
+    if (warned[0]) mexWarnMsgIdAndTxt("trundle:warning", "%s", warned);
     if (c.err.status) raise_error(&c);
     if (out_count > verb->most_outputs && out_count > 1)
         give_up("%s gives %d at most", verb->name, verb->most_outputs);

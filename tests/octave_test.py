@@ -227,6 +227,35 @@ t = q.equations('show', 'c'); must(~isempty(strfind(t, 'g*')), 'gravity has a na
 must(~isempty(strfind(q.text('check'), 'degrees of freedom')), 'check');
 must(isstruct(jsondecode(q.text('eval', 'json', true))), 'eval');
 q.export('c', 'pole_in_c', 'name', 'pole'); must(exist('pole_in_c/pole.h', 'file') == 2, 'export');
+% Loci; pages; warnings
+l = trundle(b, 'case', 'straight').locus('speed0', 4, 6, 0.5);
+must(isequal(l.values, (4:0.5:6)') && isequal(size(l.eigenvalues), [5 numel(l.modes)]) && columns(l.critical) == 3, 'a locus');
+must(any(~cellfun(@isempty, strfind(l.modes, 'weave'))) && ~isreal(l.eigenvalues), 'its modes');
+one = trundle(b, 'case', 'straight', 'set', struct('speed0', 5)).linearise('reduce', true).eigenvalues;
+must(all(min(abs(l.eigenvalues(3, :).' - one.'), [], 2) < 1e-6), 'eigenvalues of a locus');
+try
+  q.report('pole.html', 'end', 0.5); must(exist('pole.html', 'file') == 2, 'report');
+catch wrong
+  must(~isempty(strfind(wrong.message, 'page')), wrong.message); % built without it
+end
+lastwarn(''); tipped = trundle(b, 'case', 'turn', 'set', struct('speed0', 5)); [r, certificate] = tipped.simulate('end', 1);
+[words, id] = lastwarn(); must(~isempty(strfind(words, 'would lift off')) && strcmp(id, 'trundle:warning'), 'a warning of a run');
+lastwarn(''); trundle(fullfile(root, 'models', 'four_bar.yaml')).export('python', 'four_bar_in_python');
+must(~isempty(strfind(lastwarn(), 'other velocities become independent')), 'a warning of an export');
+lastwarn(''); q.simulate('end', 0.1); must(isempty(lastwarn()), 'no warning');
+% Runs that fail stay where they failed, and others go on
+dying = trundle(sprintf(['trundle: 1\nparameters: {dead: 9}\ninputs: {push: {value: 0, min: -2, max: 2}}\n' ...
+  'bodies:\n  point: {joint: {type: prismatic, axis: "0, 0, 1", coordinate: z}, mass: 1}\n' ...
+  'forces: {pull: {body: point, force: "0, 0, push + sqrt(dead - t)"}}\n']));
+b3 = dying.batch(3, 'step', 0.01, 'set', struct('dead', [0.25 9 0.25])); b3.advance(1); t = b3.time();
+must(t(2) == 1 && t(1) == t(3) && t(1) > 0.2 && t(1) < 0.3, 'where they failed'); b3.step(0.5);
+must(isequal(b3.time(), [t(1); 1.5; t(1)]), 'times of runs that failed');
+% All numbers are looked at before any is set
+b3.reset(); wrong = '';
+try, b3.set('push', [1 3 1]); catch wrong, wrong = wrong.message; end
+must(~isempty(strfind(wrong, 'run 1: ')), 'the run that is refused'); b3.step(0.1);
+still = dying.open('method', 'rk4', 'step', 0.01); still.step(0.1);
+must(isequal(b3.get('z')(2), still.get('z')), 'nothing was set');
 printf('all calls\n');
 """, folder)
     check("all calls" in told, "calls: " + told[-500:])
@@ -320,6 +349,15 @@ calls = {
   @() trundle_run(), 'open';
   @() trundle_batch(), 'batch';
   @() trundle_program(), 'program';
+  @() m.report(), 'which file';
+  @() m.report(3), 'text';
+  @() m.report('x.html', 'every', 0), 'positive';
+  @() m.report('/nonexistent/x.html', 'end', 0.1), 'x.html';
+  @() m.locus('speed0'), 'STEP';
+  @() m.locus('speed0', 4, 6, 'x'), 'one number';
+  @() m.locus('nothing', 4, 6, 1), 'nothing';
+  @() trundle_mex('report', uint64(1)), 'missing';
+  @() trundle_mex('locus', uint64(1), 'speed0'), 'missing';
   @() m.batch(), 'how many';
   @() m.batch(0), '1 run at least';
   @() m.batch(2.5), '1 run at least';
