@@ -366,6 +366,38 @@ static void test_motion(void **state)
     tr_system_free(formula), tr_system_free(told);
 }
 
+// ---- jumps ---------------------------------------------------------------------------------
+
+// What jumps by formulas of t has the values behind the jump as soon as there is an event, without
+// another word of the time.
+static void test_jumps(void **state)
+{
+    (void)state;
+    tr_system *system = system_from(
+        "trundle: 1\n"
+        "inputs: {u: '0.1*floor(2.5*t)'}\n"
+        "bodies: {cart: {joint: {type: prismatic, axis: '1, 0, 0', coordinate: x}, mass: 2}}\n"
+        "roles: {x: {torque: 'u + 3*floor(2.5*t)'}}\n"
+        "outputs: {a: 'u + floor(2.5*t)'}\n");
+    for (int version = 2; version <= 3; version++) {
+        Unit unit = unit_of(system, version);
+        begin(&unit, false);
+        assert_close(unit.next, 0.4, 1e-15);
+        GOOD(CALL(&unit, SetTime, SetTime, unit.next));
+        for (int is_behind = 0; is_behind < 4; is_behind++) {
+            const double jumped = is_behind > 0;
+            assert_close(get(&unit, "a"), 1.1 * jumped, 1e-12);
+            assert_close(get(&unit, "der(x_rate)"), 1.55 * jumped, 1e-12);
+            if (is_behind == 0) GOOD(CALL_PLAIN(&unit, EnterEventMode));
+            if (is_behind == 1) update(&unit);
+            if (is_behind == 2) GOOD(CALL(&unit, SetTime, SetTime, 0.4));
+        }
+        free_instance(&unit);
+        unload_fmu(&unit);
+    }
+    tr_system_free(system);
+}
+
 // ---- what ends a run -----------------------------------------------------------------------
 
 // What holds `b` down would have to pull from 20 t = m g on.
@@ -923,6 +955,7 @@ int main(void)
         cmocka_unit_test(test_sources),
         cmocka_unit_test(test_tables),
         cmocka_unit_test(test_motion),
+        cmocka_unit_test(test_jumps),
         cmocka_unit_test(test_reset),
         cmocka_unit_test(test_reinit),
         cmocka_unit_test(test_logs),
