@@ -132,6 +132,142 @@ static void test_derivatives(void **state)
     check_on_the_way("stick_slip", (const double[]){0.2, 1}, 2);
 }
 
+// ---- models of some words -------------------------------------------------------------------
+
+static const char pendulum[] =
+    "trundle: 1\n"
+    "name: 'a <pendulum> & \"more\"'\n"
+    "parameters: {l: {value: 0.5, min: 0.1, max: 2, unit: m, doc: 'a < b & \"c\"'},\n"
+    "  m: 1.5, start: 0.3, k: 1}\n"
+    "inputs: {torque: {value: 0, min: -3, max: 3}, push: sin(t)}\n"
+    "bodies:\n"
+    "  rod:\n"
+    "    joint: {type: revolute, axis: '0, 1, 0', coordinate: a}\n"
+    "    mass: m\n"
+    "    com: 0, 0, -l\n"
+    "roles: {a: {torque: k*torque + push}}\n"
+    "initial: {a: start}\n";
+
+// A crane whose trolley goes as `drive` says
+#define CRANE(inputs)                                                                          \
+    "trundle: 1\n"                                                                             \
+    "inputs: {" inputs "}\n"                                                                   \
+    "bodies:\n"                                                                                \
+    "  trolley: {joint: {type: prismatic, axis: '1, 0, 0', coordinate: x}, mass: 5}\n"         \
+    "  load: {parent: trolley, joint: {type: revolute, axis: '0, 1, 0', coordinate: swing},\n" \
+    "    mass: 3, com: '0, 0, -0.8'}\n"                                                        \
+    "roles: {x: {motion: drive}}\n"                                                            \
+    "initial: {swing: 0.2}\n"
+
+// A four-bar linkage whose crank is turned from outside
+static const char driven_bars[] =
+    "trundle: 1\n"
+    "parameters: {a: 0.4, b: 0.9}\n"
+    "inputs: {angle: {value: -0.6, rate: speed}, speed: {value: 0.5, rate: more}, more: 0.3}\n"
+    "bodies:\n"
+    "  crank: {joint: {type: revolute, axis: '0, 0, 1', coordinate: th1}, mass: 0.6}\n"
+    "  coupler: {parent: crank, joint: {type: revolute, axis: '0, 0, 1', at: 'a, 0, 0',\n"
+    "    coordinate: th2}, mass: 1.1, com: 'b/2, 0, 0', inertia: {zz: 0.07}}\n"
+    "  rocker: {joint: {type: revolute, axis: '0, 0, 1', at: '1.1, 0, 0', coordinate: th3},\n"
+    "    mass: 0.8, com: '0.35, 0, 0', inertia: {zz: 0.03}}\n"
+    "loops: {closing: {kind: point, body: coupler, at: 'b, 0, 0', against: rocker, to: '0.7, 0, "
+    "0'}}\n"
+    "roles: {th1: {motion: angle}}\n"
+    "guess: {th2: 1.8, th3: 2.1}\n";
+
+// ---- derivatives of the start --------------------------------------------------------------
+
+// What unknowns are where one known is off
+static void get_beside(const Unit *of, unsigned known, double by, const unsigned *unknown,
+                       size_t unknowns, double *out)
+{
+    Unit unit = *of;
+    double value;
+    instantiate(&unit, false);
+    enter_initialization(&unit, 0);
+    GOOD(try_get(&unit, known, &value));
+    if (by != 0) GOOD(try_set(&unit, known, value + by));
+    for (size_t k = 0; k < unknowns; k++) GOOD(try_get(&unit, unknown[k], &out[k]));
+    free_instance(&unit);
+}
+
+static double check_start_column(Unit *unit, unsigned known, const unsigned *unknown,
+                                 size_t unknowns, double *sum)
+{
+    double exact[1000], up[1000], down[1000], value, most = 0;
+    const double one = 1;
+    GOOD(try_get(unit, known, &value));
+    const double d = 1e-5 * fmax(fabs(value), 0.1);
+    GOOD(directional(unit, unknown, unknowns, &known, 1, &one, exact));
+    get_beside(unit, known, d, unknown, unknowns, up);
+    get_beside(unit, known, -d, unknown, unknowns, down);
+    *sum = 0;
+    for (size_t k = 0; k < unknowns; k++) {
+        const double difference = (up[k] - down[k]) / (2 * d);
+        const double size = 1 + fabs(exact[k]) + (fabs(up[k]) + fabs(down[k])) * 1e-4;
+        if (!(fabs(exact[k] - difference) < 1e-4 * size))
+            fail_msg("at the start, of %u by %u: %.12g, not %.12g", unknown[k], known, exact[k],
+                     difference);
+        most = fmax(most, fabs(exact[k]));
+        *sum += (double)(k % 7 + 1) * exact[k];
+    }
+    return most;
+}
+
+// While the start is sought it moves with parameters and inputs, and what follows from it, too:
+// beside instances where these are a little off.
+static void check_start_slopes(Unit *unit, size_t least)
+{
+    unsigned unknown[1000], known[100];
+    double sums[100], seeds[1000], adjoint[100], first[1000], last[1000];
+    const size_t n = state_count(unit), inputs = count_of(unit, "causality=\"input\""),
+                 knowns = inputs + count_of(unit, "causality=\"parameter\"");
+    size_t unknowns = 0, moved = 0;
+    for (unsigned vr = 1; vr <= 2 * n; vr++) unknown[unknowns++] = vr; // states and their rates
+    if (unit->version == 3) unknowns += list_references(unit, "<Output", unknown + unknowns);
+    instantiate(unit, false);
+    enter_initialization(unit, 0);
+    for (size_t k = 0; k < unknowns; k++) {
+        GOOD(try_get(unit, unknown[k], &first[k]));
+        seeds[k] = (double)(k % 7 + 1);
+    }
+    for (size_t j = 0; j < knowns; j++) {
+        known[j] = (unsigned)(2 * n + 1 + j);
+        moved += check_start_column(unit, known[j], unknown, unknowns, &sums[j]) > 0;
+    }
+    if (moved < least) fail_msg("the start moves with %zu of %zu knowns", moved, knowns);
+    for (size_t k = 0; k < unknowns; k++) { // nothing of it is left
+        GOOD(try_get(unit, unknown[k], &last[k]));
+        assert_true(same_bits(first[k], last[k]));
+    }
+    if (unit->version == 3)
+        GOOD(unit->three.GetAdjointDerivative(unit->c, unknown, unknowns, known, knowns, seeds,
+                                              unknowns, adjoint, knowns));
+    for (size_t j = 0; j < knowns && unit->version == 3; j++)
+        assert_close(adjoint[j] / (1 + fabs(sums[j])), sums[j] / (1 + fabs(sums[j])), 1e-9);
+    free_instance(unit);
+    unload_fmu(unit);
+}
+
+static void test_start_slopes(void **state)
+{
+    (void)state;
+    for (int version = 2; version <= 3; version++) {
+        static const char *const names[] = {"four_bar", "bicycle", "hopping_wheel"};
+        for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
+            Unit unit = unit_called(names[k], version);
+            check_start_slopes(&unit, 3);
+        }
+        const char *const texts[] = {pendulum, driven_bars};
+        for (size_t k = 0; k < 2; k++) {
+            tr_system *system = system_from(texts[k]);
+            Unit unit = unit_of(system, version);
+            check_start_slopes(&unit, 2);
+            tr_system_free(system);
+        }
+    }
+}
+
 // ---- saved states --------------------------------------------------------------------------
 
 static void check_saved(int version)
@@ -242,20 +378,6 @@ static void test_threads(void **state)
 
 // ---- parameters, inputs, guesses -----------------------------------------------------------
 
-static const char pendulum[] =
-    "trundle: 1\n"
-    "name: 'a <pendulum> & \"more\"'\n"
-    "parameters: {l: {value: 0.5, min: 0.1, max: 2, unit: m, doc: 'a < b & \"c\"'},\n"
-    "  m: 1.5, start: 0.3, k: 1}\n"
-    "inputs: {torque: {value: 0, min: -3, max: 3}, push: sin(t)}\n"
-    "bodies:\n"
-    "  rod:\n"
-    "    joint: {type: revolute, axis: '0, 1, 0', coordinate: a}\n"
-    "    mass: m\n"
-    "    com: 0, 0, -l\n"
-    "roles: {a: {torque: k*torque + push}}\n"
-    "initial: {a: start}\n";
-
 static void test_values(void **state)
 {
     (void)state;
@@ -322,17 +444,6 @@ static void test_formula_slopes(void **state)
 }
 
 // ---- motions from outside ------------------------------------------------------------------
-
-// A crane whose trolley goes as `drive` says
-#define CRANE(inputs)                                                                          \
-    "trundle: 1\n"                                                                             \
-    "inputs: {" inputs "}\n"                                                                   \
-    "bodies:\n"                                                                                \
-    "  trolley: {joint: {type: prismatic, axis: '1, 0, 0', coordinate: x}, mass: 5}\n"         \
-    "  load: {parent: trolley, joint: {type: revolute, axis: '0, 1, 0', coordinate: swing},\n" \
-    "    mass: 3, com: '0, 0, -0.8'}\n"                                                        \
-    "roles: {x: {motion: drive}}\n"                                                            \
-    "initial: {swing: 0.2}\n"
 
 // Told from outside with its rate and acceleration, it is the same motion as by a formula.
 static void test_motion(void **state)
@@ -947,6 +1058,7 @@ int main(void)
     setenv("CC", "cc -O0", 0); // which takes a tenth of the time
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_derivatives),
+        cmocka_unit_test(test_start_slopes),
         cmocka_unit_test(test_saved_states),
         cmocka_unit_test(test_threads),
         cmocka_unit_test(test_values),
