@@ -268,6 +268,33 @@ static void test_start_slopes(void **state)
     }
 }
 
+// Beside this start there is one for each length; where a rod is too long there is none, which is
+// no reason not to say what was set.
+static void test_no_start(void **state)
+{
+    (void)state;
+    for (int version = 2; version <= 3; version++) {
+        Unit unit = unit_called("four_bar", version);
+        const unsigned state_of = reference_of(&unit, "th1");
+        double value, there;
+        instantiate(&unit, true);
+        enter_initialization(&unit, 0);
+        const double a = get(&unit, "a"), b = get(&unit, "b"), first = get(&unit, "th1");
+        set(&unit, "a", 100);
+        assert_int_not_equal(try_get(&unit, state_of, &value), 0);
+        assert_true(same_bits(get(&unit, "a"), 100));
+        assert_true(same_bits(get(&unit, "b"), b));
+        assert_true(same_bits(get(&unit, "time"), 0));
+        assert_int_not_equal(CALL_PLAIN(&unit, ExitInitializationMode), 0);
+        set(&unit, "a", a);
+        there = get(&unit, "th1");
+        assert_true(same_bits(there, first));
+        GOOD(CALL_PLAIN(&unit, ExitInitializationMode));
+        free_instance(&unit);
+        unload_fmu(&unit);
+    }
+}
+
 // ---- saved states --------------------------------------------------------------------------
 
 static void check_saved(int version)
@@ -1059,6 +1086,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_derivatives),
         cmocka_unit_test(test_start_slopes),
+        cmocka_unit_test(test_no_start),
         cmocka_unit_test(test_saved_states),
         cmocka_unit_test(test_threads),
         cmocka_unit_test(test_values),
