@@ -295,6 +295,32 @@ static void test_no_start(void **state)
     }
 }
 
+// No time is beyond the end that was told.
+static void test_stop_time(void **state)
+{
+    (void)state;
+    for (int version = 2; version <= 3; version++) {
+        Unit unit = unit_called("double_pendulum", version);
+        instantiate(&unit, false);
+        if (version == 3) {
+            GOOD(unit.three.EnterInitializationMode(unit.c, false, 0, 0, true, 0.3));
+        } else {
+            GOOD(unit.two.SetupExperiment(unit.c, 0, 0, 0, 1, 0.3));
+            GOOD(unit.two.EnterInitializationMode(unit.c));
+        }
+        GOOD(CALL_PLAIN(&unit, ExitInitializationMode));
+        update(&unit);
+        GOOD(CALL(&unit, SetTime, SetTime, 0.1));
+        GOOD(CALL(&unit, SetTime, SetTime, 0.1 + 0.1 + 0.1)); // a little beyond, by rounding
+        GOOD(CALL(&unit, SetTime, SetTime, 0.2));
+        assert_int_equal(CALL(&unit, SetTime, SetTime, 0.31), fmi2Error);
+        assert_int_equal(CALL(&unit, SetTime, SetTime, (double)NAN), fmi2Error);
+        assert_true(same_bits(get(&unit, "time"), 0.2));
+        free_instance(&unit);
+        unload_fmu(&unit);
+    }
+}
+
 // ---- saved states --------------------------------------------------------------------------
 
 static void check_saved(int version)
@@ -1087,6 +1113,7 @@ int main(void)
         cmocka_unit_test(test_derivatives),
         cmocka_unit_test(test_start_slopes),
         cmocka_unit_test(test_no_start),
+        cmocka_unit_test(test_stop_time),
         cmocka_unit_test(test_saved_states),
         cmocka_unit_test(test_threads),
         cmocka_unit_test(test_values),
