@@ -988,10 +988,28 @@ static const char *told_folder(int version, const char *host)
     static char text[700];
     char *at = text;
     if (version == 3) return snprintf(text, sizeof text, "%s/", folder), text;
-    at += sprintf(at, "file:%s", host);
+    at += sprintf(at, "%s:%s", host[0] ? "file" : "FILE", host);
     for (const char *c = folder; *c; c++) // all may be written as a number
         at += *c == '_' ? sprintf(at, "%%5%c", at - text > 40 ? 'f' : 'F') : sprintf(at, "%c", *c);
     return text;
+}
+
+static void *make_one(void *owner) { return instance_of(owner, true); }
+
+// Two threads that make the first instances: one of them has the tables for both.
+static void check_together(Unit *unit)
+{
+    Unit other = *unit;
+    pthread_t thread;
+    void *made = NULL;
+    assert_int_equal(pthread_create(&thread, NULL, make_one, &other), 0);
+    unit->c = make_one(unit);
+    pthread_join(thread, &made);
+    assert_non_null(made);
+    assert_non_null(unit->c);
+    other.c = made;
+    free_instance(&other);
+    free_instance(unit);
 }
 
 // Tables above 1 MB are a file beside the code: the numbers are those of a run.
@@ -1014,6 +1032,8 @@ static void check_tables(const tr_system *system, int version)
     assert_null(instance_of(&unit, true)); // too few
     write_bytes(in_folder("tables.bin"), bytes, length);
     unit.resources = told_folder(version, version == 2 ? "//localhost" : "");
+    check_together(&unit);
+    unit.resources = told_folder(version, "");
     begin(&unit, true);
     Unit other = unit;
     other.resources = NULL; // the library has them now
