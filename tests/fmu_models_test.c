@@ -99,13 +99,61 @@ static bool has_crossed(const tr_run *run)
     return crossed;
 }
 
-static void check_co_simulation(Unit *unit, tr_plan *plan, int steps, bool is_calm)
+// ---- what contacts do ----------------------------------------------------------------------
+
+// Models with events in a second: what their contacts do, one after the other
+static const struct {
+    const char *name, *modes;
+} eventful[] = {{"hopping_wheel", "1201"}, {"stick_slip", "121"}};
+
+static const char *modes_wanted(const char *name)
+{
+    size_t i = 0;
+    while (i < sizeof eventful / sizeof *eventful && strcmp(eventful[i].name, name) != 0) i++;
+    return i < sizeof eventful / sizeof *eventful ? eventful[i].modes : NULL;
+}
+
+// What was seen of the first contact's mode, a digit each time that it is another one
+typedef struct Seen {
+    char digits[40];
+} Seen;
+
+static void look_at_mode(Unit *unit, Seen *seen)
+{
+    const char *at = strstr(unit->description, " name=\"mode.");
+    if (!at) return;
+    char *number = attribute_at(at, "valueReference");
+    const unsigned vr = (unsigned)strtoul(number, NULL, 10);
+    int mode;
+    free(number);
+    GOOD(unit->version == 3 ? (int)unit->three.GetInt32(unit->c, &vr, 1, &mode, 1)
+                            : (int)unit->two.GetInteger(unit->c, &vr, 1, &mode));
+    const size_t length = strlen(seen->digits);
+    const char digit = (char)('0' + mode);
+    if (length + 1 < sizeof seen->digits && (!length || seen->digits[length - 1] != digit))
+        seen->digits[length] = digit;
+}
+
+static void compare_modes(const Seen *seen, const char *wanted)
+{
+    if (wanted && strcmp(seen->digits, wanted) != 0)
+        fail_msg("contacts do %s, not %s", seen->digits, wanted);
+}
+
+static void check_co_simulation(Unit *unit, tr_plan *plan, int steps, bool is_calm,
+                                const char *modes)
 {
     tr_error err = {0};
+    Seen seen = {0};
     tr_run *run = run_to(plan, "rk4", h, 1, 0);
     const Charted *first = run->flow->now;
     begin(unit, true);
-    for (int k = 0; k < steps; k += 8) assert_goes_on(step(unit, k * h, 8 * h));
+    for (int k = 0; k < steps; k += 8) {
+        look_at_mode(unit, &seen);
+        assert_goes_on(step(unit, k * h, 8 * h));
+    }
+    look_at_mode(unit, &seen);
+    compare_modes(&seen, modes);
     for (int k = 1; k <= steps; k++) // after what happens within a step, it ends on the grid
         if (!tr_run_advance(run, k * h, &err)) fail_msg("%s", err.text);
     const bool is_other = run->flow->now != first || run->switches; // other velocities, contacts
@@ -132,16 +180,23 @@ static void check_co_simulation(Unit *unit, tr_plan *plan, int steps, bool is_ca
 
 // Errors of solvers grow as the motion wants it, and more where it is chaotic or falls over. So
 // what is not good to 1e-6 by a tolerance of 1e-8 must be by one of 1e-11.
-static void check_model_exchange(Unit *unit, tr_plan *plan, int steps, bool is_calm)
+static void check_model_exchange(Unit *unit, tr_plan *plan, int steps, bool is_calm,
+                                 const char *modes)
 {
     const double end = steps * h;
     const char *words = "";
     tr_run *run = run_to(plan, "erk", h, 1e-10, end), *coarse = run_to(plan, "erk", h, 1e-9, end);
     for (double rtol = 1e-8; words && rtol > 1e-12; rtol /= 1000) {
         Solver solver;
+        Seen seen = {0};
         begin(unit, false);
-        open_solver(&solver, unit, is_unreduced(unit) ? CV_BDF : CV_ADAMS, rtol);
-        go_to(&solver, end);
+        open_solver(&solver, unit, is_unreduced(unit) && !modes ? CV_BDF : CV_ADAMS, rtol);
+        look_at_mode(unit, &seen);
+        for (int k = modes ? 8 : steps; k <= steps; k += 8) {
+            go_to(&solver, k * h);
+            look_at_mode(unit, &seen);
+        }
+        compare_modes(&seen, modes);
         words = difference(unit, run, is_calm ? run : coarse, 1e-6);
         close_solver(&solver);
         free_instance(unit);
@@ -194,11 +249,12 @@ static void check_model(const char *name, int version)
     tr_plan *plan = tr_plan_new(system, &err);
     check_description(&unit);
     const bool is_calm = is_one_of_few(name);
-    const int steps = is_calm ? STEPS : steps_of(plan);
+    const char *modes = modes_wanted(name);
+    const int steps = modes ? 2 * STEPS : is_calm ? STEPS : steps_of(plan);
     if (gets_through(plan, steps)) {
         check_by_rules();
-        check_co_simulation(&unit, plan, steps, is_calm);
-        check_model_exchange(&unit, plan, steps, is_calm);
+        check_co_simulation(&unit, plan, steps, is_calm, modes);
+        check_model_exchange(&unit, plan, steps, is_calm, modes);
     } else // what bends fast: no step of the FMU's gets through either
         print_message("%s: too stiff for rk4 with steps of %g s\n", name, h);
     unload_fmu(&unit);
