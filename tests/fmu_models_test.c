@@ -268,8 +268,6 @@ static int name_count;
 static void test_models(void **state)
 {
     (void)state;
-    if (!getenv("TR_FMI_SCHEMAS"))
-        print_message("TR_FMI_SCHEMAS names no folder: descriptions are not validated\n");
     for (int k = 0; k < name_count; k++)
         for (int version = 2; version <= 3; version++) check_model(names[k], version);
     for (int k = 0; k < name_count; k++) free(names[k]);
