@@ -151,6 +151,35 @@ static void test_description(void **state)
     }
 }
 
+// Numbers and flags may have blanks around them, as XML schemas have it.
+static void test_blanks(void **state)
+{
+    (void)state;
+    static const struct {
+        int version;
+        const char *old, *new;
+    } good[] = {{2, "start=\"0.7\"", "start=\" +.7E+0&#10;\""},
+                {2, "reinit=\"true\"", "reinit=\" 1 \""},
+                {3, "reinit=\"true\"", "reinit=\"&#9;true \""},
+                {2, "valueReference=\"2\"", "valueReference=\" 02 \""},
+                {3, "valueReference=\"2\"", "valueReference=\" 2\""},
+                {2, "derivative=\"1\"", "derivative=\" 1 \""},
+                {2, "<Unit name=\"m\"><BaseUnit m=\"1\"", "<Unit name=\"m\"><BaseUnit m=\" 1 \""}};
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        char *xml = ball_xml(good[i].version, good[i].old, good[i].new);
+        const Heard heard = checked(write_ball(good[i].version, xml, FMU_DIR "/ball.c"), false);
+        if (heard.mistakes) fail_msg("%s: %s", good[i].new, heard.words);
+        free(xml);
+    }
+    static const char *const bad[] = {"reinit=\"\"", "reinit=\" \"", "reinit=\"1 0\""};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        char *xml = ball_xml(2, "reinit=\"true\"", bad[i]);
+        assert_found(write_ball(2, xml, FMU_DIR "/ball.c"), false,
+                     "'reinit' must be true or false");
+        free(xml);
+    }
+}
+
 // FMI 2.0 leaves open which kind is told first.
 static void test_kinds_the_other_way_round(void **state)
 {
@@ -391,6 +420,7 @@ int main(void)
         cmocka_unit_test(test_good),
         cmocka_unit_test(test_description),
         cmocka_unit_test(test_kinds_the_other_way_round),
+        cmocka_unit_test(test_blanks),
         cmocka_unit_test(test_structured_names),
         cmocka_unit_test(test_bombs),
         cmocka_unit_test(test_archive),

@@ -28,8 +28,23 @@ static const Element *element_of(const char *name, int version)
 
 // ---- values --------------------------------------------------------------------------------
 
+enum { LONGEST_VALUE = 400 };
+
+// Without the blanks around it, which numbers and flags may have; longer ones are cut, and no
+// value.
+static const char *bare(const char *text, char room[LONGEST_VALUE])
+{
+    while (is_space(*text)) text++;
+    size_t length = strlen(text);
+    while (length && is_space(text[length - 1])) length--;
+    snprintf(room, LONGEST_VALUE, "%.*s", length < LONGEST_VALUE ? (int)length : 0, text);
+    return room;
+}
+
 bool tr_read_flag(const char *text, bool *value)
 {
+    char room[LONGEST_VALUE];
+    text = bare(text, room);
     const bool is_true = strcmp(text, "true") == 0 || strcmp(text, "1") == 0;
     if (!is_true && strcmp(text, "false") != 0 && strcmp(text, "0") != 0) return false;
     *value = is_true;
@@ -38,6 +53,8 @@ bool tr_read_flag(const char *text, bool *value)
 
 bool tr_read_real(const char *text, double *value)
 {
+    char room[LONGEST_VALUE];
+    text = bare(text, room);
     if (strcmp(text, "INF") == 0) return *value = (double)INFINITY, true;
     if (strcmp(text, "-INF") == 0) return *value = -(double)INFINITY, true;
     if (strcmp(text, "NaN") == 0) return *value = (double)NAN, true;
@@ -47,7 +64,8 @@ bool tr_read_real(const char *text, double *value)
 // -2^63 ... 2^63 - 1
 static bool read_whole(const char *text, int64_t *value)
 {
-    char *end;
+    char *end, room[LONGEST_VALUE];
+    text = bare(text, room);
     const char *digits = text + (*text == '-' || *text == '+');
     if (!is_digit(*digits)) return false;
     errno = 0;
@@ -59,7 +77,8 @@ static bool read_whole(const char *text, int64_t *value)
 
 bool tr_read_natural(const char *text, uint64_t *value)
 {
-    char *end;
+    char *end, room[LONGEST_VALUE];
+    text = bare(text, room);
     if (!is_digit(*text)) return false;
     errno = 0;
     const unsigned long long number = strtoull(text, &end, 10);
