@@ -315,6 +315,106 @@ static void test_outside(void **state)
     free(xml);
 }
 
+// Where binaries are, and what they are called
+static void test_platforms(void **state)
+{
+    (void)state;
+    static const struct {
+        int version;
+        const char *name, *words; // NULL: all is well
+    } binaries[] = {
+        {2, "binaries/win64/ball.dll", NULL},
+        {2, "binaries/aarch64-linux/ball.so", NULL},
+        {2, "binaries/linux32/gcc3.1/ball.a", NULL},
+        {3, "binaries/aarch64-darwin/ball.dylib", NULL},
+        {3, "binaries/x86_64-windows-msvc140mt/ball.lib", NULL},
+        {2, "binaries/x86_64-linux/ball.so",
+         "'binaries/x86_64-linux' is called 'linux64' in FMI 2"},
+        {3, "binaries/win32/ball.dll", "'binaries/win32' is called 'x86-windows' in FMI 3"},
+        {2, "binaries/linux64/bell.so", "there is no 'binaries/linux64/ball.so' in the archive"},
+        {2, "binaries/linux64/ball.dll", "there is no 'binaries/linux64/ball.so' in the archive"},
+        {3, "binaries/x86_64-windows/deep/ball.dll",
+         "there is no 'binaries/x86_64-windows/ball.dll' in the archive"},
+        {3, "binaries/x86_64-linux/balls.so", "which is what <CoSimulation> is called"},
+        {3, "binaries/elsewhere/ball.so", "remark: 'binaries/elsewhere' is no platform"}};
+    const char *path = in_folder("ball.fmu");
+    for (size_t i = 0; i < sizeof binaries / sizeof *binaries; i++) {
+        char *xml = ball_xml(binaries[i].version, NULL, NULL);
+        write_zip(
+            path,
+            (ZipFile[]){{"modelDescription.xml", xml, strlen(xml)}, {binaries[i].name, "", 0}}, 2);
+        const Heard heard = checked(path, false);
+        const char *words = binaries[i].words;
+        const bool is_right = words ? strstr(heard.words, words) != NULL : !heard.words[0];
+        if (!is_right) fail_msg("%s: %s", binaries[i].name, heard.words);
+        if (words) assert_int_equal(heard.mistakes == 0, strncmp(words, "remark", 6) == 0);
+        free(xml);
+    }
+}
+
+#define BUILD_FILE "sources/buildDescription.xml"
+static const char build[] = "<?xml version=\"1.0\"?>\n"
+                            "<fmiBuildDescription fmiVersion=\"3.0\">\n"
+                            "  <BuildConfiguration modelIdentifier=\"ball\">\n"
+                            "    <SourceFileSet language=\"C11\">\n"
+                            "      <SourceFile name=\"ball.c\"/>\n"
+                            "    </SourceFileSet>\n"
+                            "  </BuildConfiguration>\n"
+                            "</fmiBuildDescription>\n";
+
+static const struct {
+    const char *old, *new, *words; // NULL: all is well
+} builds[] = {
+    {"C11", "C99", NULL},
+    {"<SourceFileSet", "<SourceFileSet name=\"a\"", NULL},
+    {"</SourceFileSet>", "<IncludeDirectory name=\"a/b\"/></SourceFileSet>", NULL},
+    {"<?xml version=\"1.0\"?>", "nonsense", BUILD_FILE ":1: this is not XML"},
+    {"ball.c", "none.c", BUILD_FILE ":5: there is no 'sources/none.c' in the archive"},
+    {"ball.c", "../ball.c", "<SourceFile>: '../ball.c' leads out of sources/"},
+    {"</SourceFileSet>", "<IncludeDirectory name=\"a/../..\"/></SourceFileSet>",
+     "<IncludeDirectory>: 'a/../..' leads out of sources/"},
+    {"</SourceFileSet>", "<IncludeDirectory name=\"/usr\"/></SourceFileSet>",
+     "'/usr' leads out of sources/"},
+    {"\"ball\"", "\"bell\"", "'bell' is the modelIdentifier of no interface"},
+    {"\"ball\"", "\"bell\"", ":2: there is no <BuildConfiguration> of 'ball' for <CoSimulation>"},
+    {"\"3.0\"", "\"2.0\"", ":2: FMI '2.0' is not that of modelDescription.xml"},
+    {"language", "langauge", "<SourceFileSet> has no attribute 'langauge'; did you mean"},
+    {" modelIdentifier=\"ball\"", "", "<BuildConfiguration> needs the attribute 'modelIdentifier'"},
+    {"<SourceFile name=\"ball.c\"/>", "", ":4: <SourceFileSet> has no <SourceFile>"},
+    {"<SourceFile name", "<Sauce name", "<Sauce> may not stand in <SourceFileSet>"},
+    {"</fmiBuild", "<BuildConfiguration modelIdentifier=\"ball\"/></fmiBuild",
+     ":8: <BuildConfiguration> has no <SourceFileSet>"},
+    {"</fmiBuild", "<BuildConfiguration modelIdentifier=\"ball\"/></fmiBuild",
+     ":8: <BuildConfiguration> of 'ball' is there twice for one platform (line 3)"},
+};
+
+static void test_build_description(void **state)
+{
+    (void)state;
+    char *xml = ball_xml(3, NULL, NULL);
+    const char *path = in_folder("ball.fmu");
+    for (size_t i = 0; i < sizeof builds / sizeof *builds; i++) {
+        char *text = replaced(strdup(build), builds[i].old, builds[i].new);
+        write_zip(path,
+                  (ZipFile[]){{"modelDescription.xml", xml, strlen(xml)},
+                              {BUILD_FILE, text, strlen(text)},
+                              {"sources/ball.c", "", 0}},
+                  3);
+        if (builds[i].words)
+            assert_found(path, false, builds[i].words);
+        else if (checked(path, false).words[0])
+            fail_msg("%s", checked(path, false).words);
+        free(text);
+    }
+    write_zip(path,
+              (ZipFile[]){{"modelDescription.xml", xml, strlen(xml)},
+                          {BUILD_FILE, "<fmiModelDescription/>", 22},
+                          {"sources/ball.c", "", 0}},
+              3);
+    assert_found(path, false, BUILD_FILE ":1: it begins with <fmiBuildDescription>");
+    free(xml);
+}
+
 // ---- the binary ----------------------------------------------------------------------------
 
 static void test_binary(void **state)
@@ -425,6 +525,8 @@ int main(void)
         cmocka_unit_test(test_bombs),
         cmocka_unit_test(test_archive),
         cmocka_unit_test(test_outside),
+        cmocka_unit_test(test_platforms),
+        cmocka_unit_test(test_build_description),
         cmocka_unit_test(test_binary),
         cmocka_unit_test(test_damage),
     };

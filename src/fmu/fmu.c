@@ -62,7 +62,7 @@ void tr_fmu_platforms(const Fmu *fmu, char *words, size_t size)
     }
 }
 
-static bool has_folder(const Fmu *fmu, const char *folder)
+bool tr_fmu_has_folder(const Fmu *fmu, const char *folder)
 {
     for (size_t i = 0; i < fmu->zip.count; i++)
         if (begins_with(fmu->zip.items[i].name, folder) && fmu->zip.items[i].name[strlen(folder)])
@@ -70,7 +70,7 @@ static bool has_folder(const Fmu *fmu, const char *folder)
     return false;
 }
 
-bool tr_fmu_has_sources(const Fmu *fmu) { return has_folder(fmu, "sources/"); }
+bool tr_fmu_has_sources(const Fmu *fmu) { return tr_fmu_has_folder(fmu, "sources/"); }
 
 // ---- the archive ---------------------------------------------------------------------------
 
@@ -96,52 +96,6 @@ static void tell_missing(Fmu *fmu)
     tr_found(&fmu->findings, WRECK, nowhere, "there is no modelDescription.xml in the archive");
 }
 
-static void check_sources(Fmu *fmu, const Interface *interface)
-{
-    char name[1200];
-    const Xml *files = tr_xml_child(interface->xml, "SourceFiles");
-    for (const Xml *file = files ? files->first : NULL; file; file = file->next) {
-        const char *given = tr_xml_value(file, "name");
-        snprintf(name, sizeof name, "sources/%s", given ? given : "");
-        if (!tr_zip_find(&fmu->zip, name))
-            tr_found(&fmu->findings, MISTAKE, file->at, "there is no '%.200s' in the archive",
-                     name);
-    }
-}
-
-static void check_contents(Fmu *fmu)
-{
-    static const char *const known[] = {"binaries",
-                                        "sources",
-                                        "resources",
-                                        "documentation",
-                                        "extra",
-                                        "terminalsAndIcons",
-                                        "modelDescription.xml",
-                                        "model.png"};
-    const Description *d = &fmu->description;
-    char platforms[300];
-    tr_fmu_platforms(fmu, platforms, sizeof platforms);
-    if (!platforms[0] && !tr_fmu_has_sources(fmu))
-        tr_found(&fmu->findings, MISTAKE, nowhere,
-                 "there are neither binaries nor sources in the archive");
-    if (d->version == 3 && tr_fmu_has_sources(fmu) &&
-        !tr_zip_find(&fmu->zip, "sources/buildDescription.xml"))
-        tr_found(&fmu->findings, MISTAKE, nowhere,
-                 "there are sources, but no sources/buildDescription.xml");
-    check_sources(fmu, &d->me), check_sources(fmu, &d->cs);
-    for (size_t i = 0; i < fmu->zip.count; i++) {
-        char top[100];
-        const char *name = fmu->zip.items[i].name;
-        snprintf(top, sizeof top, "%.*s", (int)strcspn(name, "/"), name);
-        const bool is_known =
-            tr_find_name(known, sizeof known / sizeof *known, top) < sizeof known / sizeof *known;
-        if (!is_known && strcmp(top, "icons") != 0 && strcmp(top, "licenses") != 0)
-            tr_found(&fmu->findings, REMARK, nowhere,
-                     "'%.200s' is nowhere that the standard speaks of", name);
-    }
-}
-
 bool tr_fmu_take(Fmu *fmu, const void *bytes, size_t length, tr_error *err)
 {
     tr_error own = {0};
@@ -154,7 +108,7 @@ bool tr_fmu_take(Fmu *fmu, const void *bytes, size_t length, tr_error *err)
     tr_found_error(&fmu->findings, &own);
     if (fmu->text && tr_description_read(&fmu->description, fmu->text, item->length, &fmu->arena,
                                          &fmu->findings, &own)) {
-        check_contents(fmu);
+        tr_fmu_check_contents(fmu);
         tr_description_check(&fmu->description, &fmu->findings);
     }
     if (has_failed(&own)) tr_fail_again(err, &own, "%s", own.text);

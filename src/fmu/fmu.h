@@ -28,7 +28,11 @@ void tr_fmu_close(Fmu *fmu);
 const char *tr_fmu_binary(const Fmu *fmu, const Interface *interface);
 // "linux64, win64": machines that there are binaries for; empty where there are none
 void tr_fmu_platforms(const Fmu *fmu, char *words, size_t size);
+// Whether anything is in a folder, whose name ends with '/'
+bool tr_fmu_has_folder(const Fmu *fmu, const char *folder);
 bool tr_fmu_has_sources(const Fmu *fmu);
+// Tells what is wrong with what is in the archive beside modelDescription.xml. (contents.c)
+void tr_fmu_check_contents(Fmu *fmu);
 
 // ---- running it ----------------------------------------------------------------------------
 
