@@ -138,7 +138,80 @@ static const struct {
     {2, " name=\"h\"", "", "<ScalarVariable> needs the attribute 'name'"},
     {3, "reinit=\"true\"/>", "/><Float64 name=\"a\" valueReference=\"77\"><Dimension/></Float64>",
      "'a': this dimension has no size"},
+    {3, "reinit=\"true\"/>",
+     "/><Float64 name=\"a\" valueReference=\"77\"><Dimension valueReference=\"8\"/></Float64>",
+     "'a': the size of this dimension is 'bounces', which is no structural parameter"},
+    {3, "dependencies=\"7\"", "dependencies=\"3\"",
+     "dependencies: 'der(h)' is no input, no state, no parameter and no independent variable"},
+    {3, "dependencies=\"7\"", "dependencies=\"7 5 7\"", "dependencies: 'force' is there twice"},
+    {3, "<InitialUnknown valueReference=\"4\"/>",
+     "<InitialUnknown valueReference=\"4\" dependencies=\"3\"/>",
+     "dependencies: 'der(h)' is no input, no variable with initial exact"},
+    {3, "<InitialUnknown valueReference=\"3\"/>",
+     "<InitialUnknown valueReference=\"3\"/><InitialUnknown valueReference=\"5\"/>",
+     "<InitialUnknown>: 'g' does not belong here: it is parameter, initial exact"},
+    {3, "<InitialUnknown valueReference=\"3\"/>",
+     "<InitialUnknown valueReference=\"3\"/><InitialUnknown valueReference=\"0\"/>",
+     "<InitialUnknown>: 'time' does not belong here: it is independent"},
+    {3, "<EventIndicator valueReference=\"11\"/>", "<EventIndicator valueReference=\"5\"/>",
+     "<EventIndicator>: 'g' is not real and continuous"},
+    {3, "<Int32 name=\"ticks\"", "<Int32 clocks=\"77\" name=\"ticks\"",
+     "'ticks': clocks: there is no clock 77"},
+    {3, "<Int32 name=\"ticks\"", "<Int32 clocks=\"1\" name=\"ticks\"",
+     "'ticks': clocks: there is no clock 1"},
+    {3, "<Float64 name=\"z\"", "<Float64 clocks=\"1\" name=\"z\"",
+     "'z' has 'clocks', but is neither discrete nor tunable"},
+    {3, "<Int32 name=\"ticks\"", "<Int32 previous=\"77\" name=\"ticks\"",
+     "'ticks' has previous=\"77\", but no variable has this value reference"},
+    {3, "<Int32 name=\"ticks\"", "<Int32 previous=\"9\" name=\"ticks\"",
+     "'ticks' cannot be its own previous value"},
+    {3, "<Int32 name=\"ticks\"", "<Int32 previous=\"1\" name=\"ticks\"",
+     "'h' cannot be the previous value of 'ticks'"},
+    {3, "<Int32 name=\"ticks\"", "<Int32 previous=\"8\" name=\"ticks\"",
+     "'ticks' has 'previous', but is not discrete with 'clocks'"},
+    {3, "<Alias name=\"height\"/>", "<Alias name=\"height\" displayUnit=\"km\"/>",
+     "'h': there is no <DisplayUnit> 'km' of its unit"},
+    {2, "name=\"ticks\"", "name=\"ticks\" canHandleMultipleSetPerTimeInstant=\"true\"",
+     "'ticks' has 'canHandleMultipleSetPerTimeInstant', but is no input"},
+    {3, "name=\"ticks\"", "name=\"ticks\" canHandleMultipleSetPerTimeInstant=\"true\"",
+     "'ticks' has 'canHandleMultipleSetPerTimeInstant', but is no input"},
+    {3, "<Float64 name=\"g\"", "<Float64 intermediateUpdate=\"1\" name=\"g\"",
+     "'g' has 'intermediateUpdate', but is a parameter"},
 };
+
+// What is allowed beside it
+static void test_rare(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *old, *new, *remark;
+    } good[] = {
+        {"dependencies=\"7\"", "dependencies=\"7 5 0 8\"", NULL},
+        {"<Alias name=\"height\"/>", "<Alias name=\"height\" displayUnit=\"mm\"/>", NULL},
+        {"name=\"force\"", "name=\"force\" canHandleMultipleSetPerTimeInstant=\"true\"", NULL},
+        {"<Float64 name=\"g\"", "<Float64 intermediateUpdate=\"0\" name=\"g\"", NULL},
+        {"<Int32 name=\"ticks\"",
+         "<Clock name=\"c\" valueReference=\"70\" causality=\"input\" "
+         "intervalVariability=\"constant\" intervalDecimal=\"1\"/>\n"
+         "<Int32 clocks=\"70\" name=\"ticks\"",
+         NULL},
+        {"reinit=\"true\"/>",
+         "reinit=\"true\"/><UInt64 name=\"n\" valueReference=\"71\" start=\"2\"\n"
+         "causality=\"structuralParameter\" variability=\"fixed\"/>\n"
+         "<Float64 name=\"a\" valueReference=\"77\"><Dimension valueReference=\"71\"/></Float64>",
+         NULL},
+        {"<ModelExchange modelIdentifier=\"ball\" needsCompletedIntegratorStep=\"true\"/>", "",
+         "'h' has 'reinit', which is of model exchange alone"},
+    };
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        char *xml = ball_xml(3, good[i].old, good[i].new);
+        const char *path = write_ball(3, xml, FMU_DIR "/ball.c"), *remark = good[i].remark;
+        const Heard heard = checked(path, false);
+        if (heard.mistakes || heard.remarks != (remark != NULL)) fail_msg("%s", heard.words);
+        if (remark) assert_non_null(strstr(heard.words, remark));
+        free(xml);
+    }
+}
 
 static void test_description(void **state)
 {
@@ -521,6 +594,7 @@ int main(void)
         cmocka_unit_test(test_description),
         cmocka_unit_test(test_kinds_the_other_way_round),
         cmocka_unit_test(test_blanks),
+        cmocka_unit_test(test_rare),
         cmocka_unit_test(test_structured_names),
         cmocka_unit_test(test_bombs),
         cmocka_unit_test(test_archive),

@@ -236,8 +236,7 @@ uint32_t tr_variable_at(const Description *d, uint64_t reference)
     return is_there ? d->by_reference[low] : NO_VARIABLE;
 }
 
-// In 2.0 variables are spoken of by their place in the list, from 1; in 3.0 by reference.
-static uint32_t spoken_of(const Description *d, uint64_t number)
+uint32_t tr_variable_spoken_of(const Description *d, uint64_t number)
 {
     if (d->version == 3) return tr_variable_at(d, number);
     return number >= 1 && number <= d->count ? (uint32_t)(number - 1) : NO_VARIABLE;
@@ -305,8 +304,9 @@ static bool read_list(Description *d, ListKind kind, const Xml *of, const char *
     if (!list) return false;
     for (const Xml *at = of ? of->first : NULL; at; at = at->next)
         if (strcmp(at->name, name) == 0)
-            list[d->list[kind].count++] = (Unknown){
-                at, spoken_of(d, natural_of(at, d->version == 2 ? "index" : "valueReference"))};
+            list[d->list[kind].count++] =
+                (Unknown){at, tr_variable_spoken_of(
+                                  d, natural_of(at, d->version == 2 ? "index" : "valueReference"))};
     return true;
 }
 
@@ -384,7 +384,8 @@ bool tr_description_read(Description *d, const char *text, size_t length, Arena 
     for (uint32_t i = 0; i < d->count; i++) {
         Variable *v = &d->variables[i];
         if (d->version == 3) read_size(d, v, findings);
-        if (v->has_derivative) v->state = spoken_of(d, natural_of(v->values, "derivative"));
+        if (v->has_derivative)
+            v->state = tr_variable_spoken_of(d, natural_of(v->values, "derivative"));
     }
     const uint64_t indicators = natural_of(d->root, "numberOfEventIndicators");
     d->event_indicators = indicators <= UINT32_MAX ? (uint32_t)indicators : 0;

@@ -103,6 +103,8 @@ void tr_description_check(const Description *d, Findings *findings);
 // The variable of a name, or of a reference in 3.0; NO_VARIABLE where there is none
 uint32_t tr_variable_named(const Description *d, const char *name);
 uint32_t tr_variable_at(const Description *d, uint64_t reference);
+// As <ModelStructure> speaks of variables: in 2.0 by place, from 1, in 3.0 by reference
+uint32_t tr_variable_spoken_of(const Description *d, uint64_t number);
 
 // The i-th of its values as written in `start`; false where it is none. A single one is for all.
 bool tr_start_value(const Variable *v, uint32_t i, double *value);

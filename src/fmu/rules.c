@@ -344,6 +344,81 @@ static void check_independent(const Rules *r)
               "there is no variable with causality \"independent\": 3.0 asks for exactly one");
 }
 
+// ---- attributes that few variables may have ------------------------------------------------
+
+// Of 3.0: what it is the next value of, when a clock ticks
+static void check_previous(const Rules *r, const Variable *v)
+{
+    const char *said = tr_xml_value(v->values, "previous");
+    uint64_t number;
+    if (!said || !tr_read_natural(said, &number)) return;
+    const uint32_t of = tr_variable_at(r->d, number);
+    if (of == NO_VARIABLE)
+        WRONG(v->values, "'%.60s' has previous=\"%s\", but no variable has this value reference",
+              v->name, said);
+    else if (&r->d->variables[of] == v)
+        WRONG(v->values, "'%.60s' cannot be its own previous value", v->name);
+    else if (r->d->variables[of].type != v->type || r->d->variables[of].variability != DISCRETE ||
+             r->d->variables[of].causality == INPUT)
+        WRONG(v->values,
+              "'%.60s' cannot be the previous value of '%.60s': it is of another type, "
+              "an input or not discrete",
+              r->d->variables[of].name, v->name);
+    if (!tr_xml_value(v->values, "clocks") || v->variability != DISCRETE)
+        WRONG(v->values, "'%.60s' has 'previous', but is not discrete with 'clocks'", v->name);
+}
+
+static void check_clocks(const Rules *r, const Variable *v)
+{
+    const char *list = tr_xml_value(v->values, "clocks");
+    char word[64];
+    uint64_t number;
+    if (list && v->variability != DISCRETE && v->variability != TUNABLE)
+        WRONG(v->values, "'%.60s' has 'clocks', but is neither discrete nor tunable", v->name);
+    for (const char *at = list ? list : ""; tr_next_word(&at, word);) {
+        const uint32_t k =
+            tr_read_natural(word, &number) ? tr_variable_at(r->d, number) : NO_VARIABLE;
+        if (k == NO_VARIABLE || r->d->variables[k].type != TYPE_CLOCK)
+            WRONG(v->values, "'%.60s': clocks: there is no clock %s", v->name, word);
+    }
+}
+
+// What stands in a variable of 3.0: sizes by structural parameters, other names
+static void check_children(const Rules *r, const Variable *v)
+{
+    uint64_t number;
+    for (const Xml *child = v->values->first; child; child = child->next) {
+        const char *by = tr_xml_value(child, "valueReference"),
+                   *display = tr_xml_value(child, "displayUnit");
+        if (strcmp(child->name, "Dimension") == 0 && by && tr_read_natural(by, &number)) {
+            const uint32_t k = tr_variable_at(r->d, number);
+            if (k != NO_VARIABLE && r->d->variables[k].causality != STRUCTURAL_PARAMETER)
+                WRONG(child,
+                      "'%.60s': the size of this dimension is '%.60s', which is no "
+                      "structural parameter",
+                      v->name, r->d->variables[k].name);
+        }
+        if (strcmp(child->name, "Alias") != 0 || !display) continue;
+        if (!v->unit || !is_unit_known(r->d, v->unit, display))
+            WRONG(child, "'%.60s': there is no <DisplayUnit> '%.60s' of its unit", v->name,
+                  display);
+    }
+}
+
+static void check_special(const Rules *r, const Variable *v)
+{
+    const char *updated = tr_xml_value(v->values, "intermediateUpdate");
+    bool is_updated;
+    if (v->causality != INPUT && tr_xml_value(v->xml, "canHandleMultipleSetPerTimeInstant"))
+        WRONG(v->xml, "'%.60s' has 'canHandleMultipleSetPerTimeInstant', but is no input", v->name);
+    if (v->causality == PARAMETER && updated && tr_read_flag(updated, &is_updated) && is_updated)
+        WRONG(v->xml, "'%.60s' has 'intermediateUpdate', but is a parameter", v->name);
+    if (r->d->version == 2) return;
+    check_previous(r, v);
+    check_clocks(r, v);
+    check_children(r, v);
+}
+
 // ---- the structure of the model ------------------------------------------------------------
 
 static const char *const list_words[] = {"Outputs", "Derivatives", "InitialUnknowns",
@@ -356,54 +431,82 @@ static const char *list_word(const Description *d, ListKind kind)
     return d->version == 2 ? list_words[kind] : list_words3[kind];
 }
 
-// By variable, what unknowns of 2.0 may depend on, as its schema says: of other lists, and of the
-// initial ones. Of variables with one reference each may be named for the others.
+// By variable, what unknowns may depend on: those of other lists, and the initial ones. Variables
+// with one reference, of 2.0, may be named for each other. What is discrete may be a state in 3.0.
 enum { KNOWN = 1, KNOWN_AT_FIRST = 2 };
 
-static uint8_t *find_knowns(const Description *d, const uint32_t *states, Arena *arena)
+typedef struct Knowns {
+    uint8_t *is;
+    uint32_t *listed_by; // the last unknown that depends on it
+    uint32_t unknown;    // that is looked at, from 1
+} Knowns;
+
+static bool is_known(const Description *d, const Variable *v)
 {
-    uint8_t *known = tr_arena_alloc(arena, (size_t)d->count + 1, sizeof *known);
-    for (uint32_t from = 0, to = 0; known && from < d->reference_count; from = to) {
+    const bool is_always = v->causality == INPUT || v->causality == INDEPENDENT;
+    if (d->version == 2 || is_always) return is_always;
+    return v->causality == PARAMETER || v->causality == STRUCTURAL_PARAMETER ||
+           v->variability == DISCRETE || v->type == TYPE_CLOCK;
+}
+
+static bool is_known_at_first(const Variable *v)
+{
+    return v->causality == INPUT || v->causality == INDEPENDENT || v->initial == EXACT ||
+           v->type == TYPE_CLOCK;
+}
+
+static bool find_knowns(const Description *d, const uint32_t *states, Knowns *knowns, Arena *arena)
+{
+    uint8_t *known = knowns->is = tr_arena_alloc(arena, (size_t)d->count + 1, sizeof *known);
+    knowns->listed_by = tr_arena_alloc(arena, (size_t)d->count + 1, sizeof *knowns->listed_by);
+    if (!known || !knowns->listed_by) return false;
+    for (uint32_t from = 0, to = 0; from < d->reference_count; from = to) {
         const uint32_t reference = d->variables[d->by_reference[from]].reference;
         uint8_t is = 0;
         for (; to < d->reference_count; to++) {
             const Variable *v = &d->variables[d->by_reference[to]];
             if (v->reference != reference) break;
-            if (v->causality == INPUT || v->causality == INDEPENDENT) is = KNOWN | KNOWN_AT_FIRST;
-            if (states[d->by_reference[to]]) is |= KNOWN;
-            if (v->initial == EXACT) is |= KNOWN_AT_FIRST;
+            if (is_known(d, v) || states[d->by_reference[to]]) is |= KNOWN;
+            if (is_known_at_first(v)) is |= KNOWN_AT_FIRST;
         }
         for (uint32_t k = from; k < to; k++) known[d->by_reference[k]] = is;
     }
-    return known;
+    return true;
 }
 
 static void check_known(const Rules *r, const Unknown *u, ListKind kind, uint32_t variable,
-                        const uint8_t *known)
+                        Knowns *knowns)
 {
     const bool at_first = kind == INITIAL_UNKNOWNS;
-    if (known[variable] & (at_first ? KNOWN_AT_FIRST : KNOWN)) return;
-    WRONG(u->xml, "dependencies: '%.60s' is no input, no %s and no independent variable",
-          r->d->variables[variable].name, at_first ? "variable with initial exact" : "state");
+    const char *name = r->d->variables[variable].name;
+    if (r->d->version == 3 && knowns->listed_by[variable] == knowns->unknown)
+        WRONG(u->xml, "dependencies: '%.60s' is there twice", name);
+    knowns->listed_by[variable] = knowns->unknown;
+    if (knowns->is[variable] & (at_first ? KNOWN_AT_FIRST : KNOWN)) return;
+    WRONG(u->xml, "dependencies: '%.60s' is no input, no %s and no independent variable", name,
+          at_first             ? "variable with initial exact"
+          : r->d->version == 2 ? "state"
+                               : "state, no parameter");
 }
 
-static void check_dependencies(const Rules *r, const Unknown *u, ListKind kind,
-                               const uint8_t *known)
+static void check_dependencies(const Rules *r, const Unknown *u, ListKind kind, Knowns *knowns)
 {
     const char *list = tr_xml_value(u->xml, "dependencies"),
                *kinds = tr_xml_value(u->xml, "dependenciesKind");
     char word[64];
     uint64_t number, before = 0;
     uint32_t count = 0, kind_count = 0;
+    knowns->unknown++;
     if (!list && kinds) WRONG(u->xml, "'dependenciesKind' without 'dependencies'");
     for (const char *at = list ? list : ""; tr_next_word(&at, word); count++) {
-        const bool is_there = tr_read_natural(word, &number) &&
-                              (r->d->version == 2 ? number >= 1 && number <= r->d->count
-                                                  : tr_variable_at(r->d, number) != NO_VARIABLE);
-        if (!is_there) WRONG(u->xml, "dependencies: there is no variable %s", word);
+        const uint32_t variable =
+            tr_read_natural(word, &number) ? tr_variable_spoken_of(r->d, number) : NO_VARIABLE;
+        if (variable == NO_VARIABLE)
+            WRONG(u->xml, "dependencies: there is no variable %s", word);
+        else
+            check_known(r, u, kind, variable, knowns);
         if (r->d->version == 2 && count && number <= before)
             WRONG(u->xml, "dependencies: %s does not come after a smaller one", word);
-        if (r->d->version == 2 && is_there) check_known(r, u, kind, (uint32_t)number - 1, known);
         before = number;
     }
     for (const char *at = kinds ? kinds : ""; tr_next_word(&at, word); kind_count++) {
@@ -432,16 +535,39 @@ static bool belongs(const Description *d, const Variable *v, ListKind kind, cons
     }
 }
 
+static bool is_clocked(const Variable *v)
+{
+    return v->type == TYPE_CLOCK || tr_xml_value(v->values, "clocks") != NULL;
+}
+
+// Whether what a list has may stand there. In 3.0 more than must be may be an initial unknown, but
+// nothing that is known.
+static void check_listed(const Rules *r, const Unknown *u, ListKind kind, const uint32_t *states)
+{
+    const Description *d = r->d;
+    const Variable *v = &d->variables[u->variable];
+    const char *name = list_word(d, kind);
+    const bool is_open = v->initial == APPROX || v->initial == CALCULATED || is_clocked(v);
+    const bool may_be = kind == INITIAL_UNKNOWNS && d->version == 3 && is_open;
+    if ((kind == OUTPUTS || kind == INITIAL_UNKNOWNS) && !may_be && !belongs(d, v, kind, states))
+        WRONG(u->xml, "<%s>: '%.60s' does not belong here: it is %s, initial %s", name, v->name,
+              causality_words[v->causality], initial_words[v->initial]);
+    else if (kind == DERIVATIVES && !v->has_derivative)
+        WRONG(u->xml, "<%s>: '%.60s' has no attribute 'derivative'", name, v->name);
+    else if (kind == EVENT_INDICATORS && (!is_real(v) || v->variability != CONTINUOUS))
+        WRONG(u->xml, "<%s>: '%.60s' is not real and continuous", name, v->name);
+}
+
 // All that belong, none twice, no others. `times` and `states` have a number for each variable.
 static void check_list(const Rules *r, ListKind kind, uint32_t *times, const uint32_t *states,
-                       const uint8_t *known)
+                       Knowns *knowns)
 {
     const Description *d = r->d;
     const char *name = list_word(d, kind);
     memset(times, 0, d->count * sizeof *times);
     for (uint32_t i = 0; i < d->list[kind].count; i++) {
         const Unknown *u = &d->list[kind].at[i];
-        check_dependencies(r, u, kind, known);
+        check_dependencies(r, u, kind, knowns);
         if (u->variable == NO_VARIABLE) {
             WRONG(u->xml, "<%s> speaks of a variable %s that there is not", name,
                   tr_xml_value(u->xml, d->version == 2 ? "index" : "valueReference"));
@@ -449,22 +575,28 @@ static void check_list(const Rules *r, ListKind kind, uint32_t *times, const uin
         }
         const Variable *v = &d->variables[u->variable];
         if (times[u->variable]++) WRONG(u->xml, "<%s> has '%.60s' twice", name, v->name);
-        if (kind == OUTPUTS || kind == INITIAL_UNKNOWNS) {
-            if (!belongs(d, v, kind, states) && !(d->version == 3 && kind == INITIAL_UNKNOWNS))
-                WRONG(u->xml, "<%s>: '%.60s' does not belong here: it is %s, initial %s", name,
-                      v->name, causality_words[v->causality], initial_words[v->initial]);
-        } else if (kind == DERIVATIVES && !v->has_derivative)
-            WRONG(u->xml, "<%s>: '%.60s' has no attribute 'derivative'", name, v->name);
-        else if (kind == EVENT_INDICATORS && !is_real(v))
-            WRONG(u->xml, "<%s>: '%.60s' is not real", name, v->name);
+        check_listed(r, u, kind, states);
     }
     for (uint32_t i = 0; i < d->count; i++) {
         const Variable *v = &d->variables[i];
-        const bool is_clocked = tr_xml_value(v->values, "clocks") != NULL || v->type == TYPE_CLOCK;
-        if (!v->is_alias && !is_clocked && !times[i] && belongs(d, v, kind, states))
+        if (!v->is_alias && !is_clocked(v) && !times[i] && belongs(d, v, kind, states))
             WRONG(v->xml, "'%.60s' is missing in <%s>: it is %s, initial %s", v->name, name,
                   causality_words[v->causality], initial_words[v->initial]);
     }
+}
+
+static void check_reinit(const Rules *r, const uint32_t *states)
+{
+    const Variable *ignored = NULL;
+    for (uint32_t i = 0; i < r->d->count; i++) {
+        const Variable *v = &r->d->variables[i];
+        if (!v->reinit || v->is_alias) continue;
+        if (!states[i]) WRONG(v->values, "'%.60s' has 'reinit', but is no state", v->name);
+        if (!r->d->me.xml && !ignored) ignored = v;
+    }
+    if (ignored)
+        tr_found(r->findings, REMARK, ignored->values->at,
+                 "'%.60s' has 'reinit', which is of model exchange alone", ignored->name);
 }
 
 static void check_structure(const Rules *r, Arena *arena)
@@ -484,17 +616,14 @@ static void check_structure(const Rules *r, Arena *arena)
             WRONG(u->xml, "'%.60s' has a second derivative in <%s>", d->variables[state].name,
                   list_word(d, DERIVATIVES));
     }
-    const uint8_t *known = find_knowns(d, states, arena);
-    if (!known) {
+    Knowns knowns = {0};
+    if (!find_knowns(d, states, &knowns, arena)) {
         r->findings->failed = true;
         return;
     }
     for (ListKind kind = 0; kind < (d->version == 2 ? EVENT_INDICATORS : LISTS); kind++)
-        check_list(r, kind, times, states, known);
-    for (uint32_t i = 0; i < d->count; i++)
-        if (d->variables[i].reinit && !d->variables[i].is_alias && !states[i])
-            WRONG(d->variables[i].values, "'%.60s' has 'reinit', but is no state",
-                  d->variables[i].name);
+        check_list(r, kind, times, states, &knowns);
+    check_reinit(r, states);
 }
 
 void tr_description_check(const Description *d, Findings *findings)
@@ -513,6 +642,7 @@ void tr_description_check(const Description *d, Findings *findings)
         check_causality(r, v);
         check_start(r, v);
         check_derivative(r, v);
+        check_special(r, v);
     }
     check_independent(r);
     check_structure(r, &arena);
