@@ -533,6 +533,51 @@ static void test_binary(void **state)
     free(xml);
 }
 
+// ---- what is promised ----------------------------------------------------------------------
+
+static const struct {
+    const char *flags, *words2, *words3; // NULL: all is well
+} promises[] = {
+    {"", NULL, NULL},
+    {"-DLOSES_SPEED", "'v' is 7 after its state was restored, not",
+     "'v' is 7 after its state was restored, not"},
+    {"-DLOSES_BYTES", "'h' is 2 after its state was restored from bytes, not 1",
+     "after its state was restored from bytes"},
+    {"-DNO_SLOPES", "fmi2GetDirectionalDerivative fails", "fmi3GetDirectionalDerivative fails"},
+    {"-DBAD_SLOPES", NULL, "directional and adjoint derivatives do not agree"},
+    {"-DKEEPS_G", "'der(v)' is -9.79919", "after a reset, not -9.81"},
+    {"-DSTAYS", NULL, "after a step from t = 0 to 0.01 lastSuccessfulTime is 0"},
+    {"-DIS_NO_NUMBER", "'v' is not finite after a step", "'v' is not finite after a step"},
+};
+
+// What an FMU says that it can do is tried.
+static void test_promises(void **state)
+{
+    (void)state;
+    for (int version = 2; version <= 3; version++) {
+        static const char old[] = "modelIdentifier=\"ball\"";
+        const char *flags = version == 2
+                                ? "modelIdentifier='ball' canGetAndSetFMUstate='1' "
+                                  "canSerializeFMUstate='1' providesDirectionalDerivative='1'"
+                                : "modelIdentifier='ball' canGetAndSetFMUState='1' "
+                                  "canSerializeFMUState='1' providesDirectionalDerivatives='1' "
+                                  "providesAdjointDerivatives='1'";
+        char *xml = replaced(ball_xml(version, old, flags), old, flags); // of both kinds
+        for (size_t i = 0; i < sizeof promises / sizeof *promises; i++) {
+            char name[40];
+            const char *words = version == 2 ? promises[i].words2 : promises[i].words3;
+            snprintf(name, sizeof name, "promise%d_%zu.so", version, i);
+            const char *path =
+                write_ball(version, xml, ball_binary(version, name, promises[i].flags));
+            if (words)
+                assert_found(path, true, words);
+            else if (checked(path, true).words[0])
+                fail_msg("%s: %s", promises[i].flags, checked(path, true).words);
+        }
+        free(xml);
+    }
+}
+
 // ---- anything ------------------------------------------------------------------------------
 
 // Cut anywhere, or with wrong bytes: found, and nothing else. None of it is run.
@@ -602,6 +647,7 @@ int main(void)
         cmocka_unit_test(test_platforms),
         cmocka_unit_test(test_build_description),
         cmocka_unit_test(test_binary),
+        cmocka_unit_test(test_promises),
         cmocka_unit_test(test_damage),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -74,7 +74,8 @@ static void read_all(Check *c, Instance *i, bool compares)
 
 // ---- calls ---------------------------------------------------------------------------------
 
-static bool initialize(Check *c, Instance *i, bool compares, tr_error *err)
+// With all values of the initialization, to be freed, in `values`
+static bool initialize(Check *c, Instance *i, double **values, tr_error *err)
 {
     const Description *d = &c->fmu.description;
     const double start = isnan(d->start_time) ? 0 : d->start_time;
@@ -82,8 +83,10 @@ static bool initialize(Check *c, Instance *i, bool compares, tr_error *err)
                                           d->stop_time > start ? d->stop_time : (double)INFINITY,
                                           d->tolerance > 0 ? d->tolerance : 0, err))
         return false;
-    read_all(c, i, compares);
-    return tr_instance_exit_initialization(i, err);
+    read_all(c, i, true);
+    *values = tr_instance_values(i);
+    if (!*values) tr_fail_memory(err);
+    return *values && tr_instance_exit_initialization(i, err);
 }
 
 static bool all_are_finite(const double *values, size_t count)
@@ -137,7 +140,9 @@ static bool try_continuous(Check *c, Instance *i, double *x, double *other, size
     if (states && memcmp(x, other, states * sizeof *x) != 0)
         tr_found(&c->fmu.findings, MISTAKE, nowhere,
                  "states that were set are not those that are there then");
-    return tr_instance_completed(i, &enters, &ends, err);
+    const TriedFrom from = {.states = states, .t = start};
+    return tr_instance_completed(i, &enters, &ends, err) &&
+           (enters || ends || tr_fmu_try_promises(&c->fmu, i, &from, err));
 }
 
 static bool try_me(Check *c, Instance *i, tr_error *err)
@@ -158,6 +163,22 @@ static bool try_me(Check *c, Instance *i, tr_error *err)
     return good;
 }
 
+// An output that is no number after a step
+static void find_not_finite(Check *c, Instance *i)
+{
+    const Description *d = &c->fmu.description;
+    double *values = tr_instance_values(i), *at = values;
+    for (uint32_t k = 0; values && k < d->count; at += d->variables[k++].size) {
+        const Variable *v = &d->variables[k];
+        if (v->causality != OUTPUT || all_are_finite(at, v->size)) continue;
+        tr_found(&c->fmu.findings, MISTAKE, v->xml->at, "'%.60s' is not finite after a step",
+                 v->name);
+        break;
+    }
+    c->fmu.findings.failed = c->fmu.findings.failed || !values;
+    free(values);
+}
+
 static bool try_cs(Check *c, Instance *i, tr_error *err)
 {
     const Description *d = &c->fmu.description;
@@ -168,7 +189,19 @@ static bool try_cs(Check *c, Instance *i, tr_error *err)
                            !tr_instance_enter_step_mode(i, err)))
         return !has_failed(err);
     const double length = d->stop_time > start ? d->stop_time - start : 1;
-    return tr_instance_step(i, start, d->step > 0 ? d->step : length / 500, &news, err);
+    const double step = d->step > 0 ? d->step : length / 500;
+    if (!tr_instance_step(i, start, step, &news, err)) return false;
+    const bool is_whole = !news.was_early && !news.terminates;
+    if (is_whole && !(fabs(news.reached - (start + step)) <= 1e-9 * (step + fabs(start))))
+        tr_found(&c->fmu.findings, MISTAKE, nowhere,
+                 "after a step from t = %.9g to %.9g lastSuccessfulTime is %.17g", start,
+                 start + step, news.reached);
+    if (!is_whole) return true;
+    find_not_finite(c, i);
+    const TriedFrom from = {.t = start + step,
+                            .step = step,
+                            .can_step = !news.needs_event && !(start + 2 * step > d->stop_time)};
+    return tr_fmu_try_promises(&c->fmu, i, &from, err);
 }
 
 // Another token must be refused. Many accept any, so that is a remark.
@@ -183,14 +216,36 @@ static void try_other_token(Check *c, const Binary *b)
     if (err.status == TR_NO_MEMORY) c->fmu.findings.failed = true;
 }
 
+// Real parameters and inputs a little off their starts: no reset may leave them there. What cannot
+// be set is left alone.
+static void nudge(Check *c, Instance *i)
+{
+    const Description *d = &c->fmu.description;
+    for (uint32_t k = 0; k < d->count && !i->has_died; k++) {
+        const Variable *v = &d->variables[k];
+        tr_error err = {0};
+        double value;
+        const bool is_set = v->causality == PARAMETER || v->causality == INPUT;
+        if (!is_set || v->is_alias || v->is_array || !is_real(v) || !tr_start_value(v, 0, &value))
+            continue;
+        value += 1e-3 * (1 + fabs(value)) * (value > 0 ? -1 : 1);
+        if (value >= v->least && value <= v->most) tr_instance_set(i, &k, 1, &value, &err);
+    }
+}
+
 // The life of an instance, twice: as it is, and after a reset
 static bool try_life(Check *c, Instance *i, FmiKind kind, tr_error *err)
 {
-    if (!initialize(c, i, true, err) || !(kind == FMI_ME ? try_me(c, i, err) : try_cs(c, i, err)))
-        return false;
-    read_all(c, i, false);
-    return tr_instance_terminate(i, err) && tr_instance_reset(i, err) &&
-           initialize(c, i, true, err) && tr_instance_terminate(i, err);
+    double *first = NULL, *again = NULL;
+    bool good =
+        initialize(c, i, &first, err) && (kind == FMI_ME ? try_me(c, i, err) : try_cs(c, i, err));
+    if (good) read_all(c, i, false);
+    good = good && tr_instance_terminate(i, err) && tr_instance_reset(i, err);
+    if (good) nudge(c, i);
+    good = good && tr_instance_reset(i, err) && initialize(c, i, &again, err);
+    if (good) tr_values_agree(&c->fmu, first, again, "after a reset");
+    free(first), free(again);
+    return good && tr_instance_terminate(i, err);
 }
 
 static void told(Check *c, tr_error *err)

@@ -507,3 +507,80 @@ bool tr_instance_enter_step_mode(Instance *i, tr_error *err)
     forget(i);
     return is_done(i, (int)i->binary->three.EnterStepMode(i->component), "EnterStepMode", err);
 }
+
+// ---- what not every FMU can do -------------------------------------------------------------
+
+// Names that differ by their letters
+#define CALL_EITHER(i, name2, name3, ...)                                 \
+    (is_3(i) ? (int)(i)->binary->three.name3((i)->component, __VA_ARGS__) \
+             : (int)(i)->binary->two.name2((i)->component, __VA_ARGS__))
+
+bool tr_instance_save(Instance *i, void **state, tr_error *err)
+{
+    forget(i);
+    return is_done(i, CALL_EITHER(i, GetFMUstate, GetFMUState, state), "GetFMUState", err);
+}
+
+bool tr_instance_restore(Instance *i, void *state, tr_error *err)
+{
+    forget(i);
+    return is_done(i, CALL_EITHER(i, SetFMUstate, SetFMUState, state), "SetFMUState", err);
+}
+
+bool tr_instance_drop(Instance *i, void **state, tr_error *err)
+{
+    forget(i);
+    return is_done(i, CALL_EITHER(i, FreeFMUstate, FreeFMUState, state), "FreeFMUState", err);
+}
+
+char *tr_instance_write_state(Instance *i, void *state, size_t *size, tr_error *err)
+{
+    forget(i);
+    if (!is_done(i, CALL_EITHER(i, SerializedFMUstateSize, SerializedFMUStateSize, state, size),
+                 "SerializedFMUStateSize", err))
+        return NULL;
+    char *bytes = calloc(*size + 1, 1);
+    if (!bytes) return tr_fail_memory(err), NULL;
+    const int status =
+        is_3(i)
+            ? (int)i->binary->three.SerializeFMUState(i->component, state, (fmi3Byte *)bytes, *size)
+            : (int)i->binary->two.SerializeFMUstate(i->component, state, bytes, *size);
+    if (is_done(i, status, "SerializeFMUState", err)) return bytes;
+    free(bytes);
+    return NULL;
+}
+
+bool tr_instance_read_state(Instance *i, const char *bytes, size_t size, void **state,
+                            tr_error *err)
+{
+    forget(i);
+    const int status =
+        is_3(i) ? (int)i->binary->three.DeserializeFMUState(i->component, (const fmi3Byte *)bytes,
+                                                            size, state)
+                : (int)i->binary->two.DeSerializeFMUstate(i->component, bytes, size, state);
+    return is_done(i, status, "DeserializeFMUState", err);
+}
+
+bool tr_instance_directional(Instance *i, const fmi3ValueReference *unknown, size_t unknowns,
+                             const fmi3ValueReference *known, size_t knowns, const double *seed,
+                             double *out, tr_error *err)
+{
+    forget(i);
+    const int status =
+        is_3(i) ? (int)i->binary->three.GetDirectionalDerivative(
+                      i->component, unknown, unknowns, known, knowns, seed, knowns, out, unknowns)
+                : (int)i->binary->two.GetDirectionalDerivative(i->component, unknown, unknowns,
+                                                               known, knowns, seed, out);
+    return is_done(i, status, "GetDirectionalDerivative", err);
+}
+
+bool tr_instance_adjoint(Instance *i, const fmi3ValueReference *unknown, size_t unknowns,
+                         const fmi3ValueReference *known, size_t knowns, const double *seed,
+                         double *out, tr_error *err)
+{
+    forget(i);
+    return is_done(i,
+                   (int)i->binary->three.GetAdjointDerivative(
+                       i->component, unknown, unknowns, known, knowns, seed, unknowns, out, knowns),
+                   "GetAdjointDerivative", err);
+}

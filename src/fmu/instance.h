@@ -94,4 +94,37 @@ bool tr_instance_completed(Instance *i, bool *enters_event, bool *terminates, tr
 bool tr_instance_step(Instance *i, double t, double step, StepNews *news, tr_error *err);
 bool tr_instance_enter_step_mode(Instance *i, tr_error *err);
 
+// What not every FMU can do: saved states, which are to be dropped,
+bool tr_instance_save(Instance *i, void **state, tr_error *err);
+bool tr_instance_restore(Instance *i, void *state, tr_error *err);
+bool tr_instance_drop(Instance *i, void **state, tr_error *err);
+// as bytes, to be freed,
+char *tr_instance_write_state(Instance *i, void *state, size_t *size, tr_error *err);
+bool tr_instance_read_state(Instance *i, const char *bytes, size_t size, void **state,
+                            tr_error *err);
+// derivatives along seeds of knowns, and in 3.0 of unknowns
+bool tr_instance_directional(Instance *i, const fmi3ValueReference *unknown, size_t unknowns,
+                             const fmi3ValueReference *known, size_t knowns, const double *seed,
+                             double *out, tr_error *err);
+bool tr_instance_adjoint(Instance *i, const fmi3ValueReference *unknown, size_t unknowns,
+                         const fmi3ValueReference *known, size_t knowns, const double *seed,
+                         double *out, tr_error *err);
+
+// ---- promises ------------------------------------------------------------------------------
+
+// Where what an FMU promises is tried: in continuous time, or before a step
+typedef struct TriedFrom {
+    size_t states;
+    double t, step;
+    bool can_step;
+} TriedFrom;
+
+// Tries what it says that it can do, and tells where it does not. False with an error where a call
+// failed. (promises.c)
+bool tr_fmu_try_promises(Fmu *fmu, Instance *i, const TriedFrom *from, tr_error *err);
+// All that are numbers, by their elements, to be freed; 0 where one cannot be read
+double *tr_instance_values(Instance *i);
+// Whether they are `a` again; else it is told that they are not, `when`.
+bool tr_values_agree(Fmu *fmu, const double *a, const double *b, const char *when);
+
 #endif

@@ -6,6 +6,9 @@
 //
 //   -DTOKEN="..."   what it is instantiated by      -DLACKS   without one of the functions
 //   -DDIES, -DHANGS, -DCRASHES      it does in the middle      -DANY_TOKEN   takes any
+//   -DLOSES_SPEED   where a state is restored         -DLOSES_BYTES  where it is read from bytes
+//   -DBAD_SLOPES, -DNO_SLOPES       derivatives       -DKEEPS_G      where it is reset
+//   -DSTAYS         as it says of a step of 3.0       -DIS_NO_NUMBER after a step
 #include "fmu/fmi.h"
 
 #include <math.h>
@@ -31,7 +34,11 @@ typedef struct Ball {
 
 static void start(Ball *b)
 {
-    b->t = 0, b->h = 1, b->v = 0, b->g = 9.81, b->e = 0.7, b->force = 0, b->next_tick = 0.1;
+    b->t = 0, b->h = 1, b->v = 0, b->e = 0.7, b->force = 0, b->next_tick = 0.1;
+#ifdef KEEPS_G
+    if (b->g == 0)
+#endif
+        b->g = 9.81;
     b->bounces = b->ticks = b->steps = 0, b->has_hit = false;
     strcpy(b->name, "ball");
 }
@@ -111,6 +118,10 @@ static double to_ground(const Ball *b)
 static bool step(Ball *b, double end, bool stops)
 {
     b->steps++;
+#ifdef IS_NO_NUMBER
+    b->v = NAN;
+    return b->t = end, false;
+#endif
     while (b->t < end) {
         const double dt = to_ground(b);
         if (b->t + dt > end) return fly(b, end - b->t), b->t = end, false;
@@ -218,6 +229,76 @@ STATUS NAME(GetEventIndicators)(INSTANCE c, double z[], size_t count)
     return count == 1 ? (z[0] = ((const Ball *)c)->h, OK) : WRONG;
 }
 
+// ---- states that are saved, and derivatives ------------------------------------------------
+
+#ifndef FMI_3
+#define STATE(before, after) fmi2##before##FMUstate##after
+#define DESERIALIZE          fmi2DeSerializeFMUstate
+#define BYTES                fmi2Byte
+#else
+#define STATE(before, after) fmi3##before##FMUState##after
+#define DESERIALIZE          fmi3DeserializeFMUState
+#define BYTES                fmi3Byte
+#endif
+
+STATUS STATE(Get, )(INSTANCE c, void **s)
+{
+    if (!*s) *s = malloc(sizeof(Ball));
+    return *(Ball *)*s = *(const Ball *)c, OK;
+}
+
+STATUS STATE(Set, )(INSTANCE c, void *s)
+{
+    *(Ball *)c = *(const Ball *)s;
+#ifdef LOSES_SPEED
+    ((Ball *)c)->v = 7;
+#endif
+    return OK;
+}
+
+STATUS STATE(Free, )(INSTANCE c, void **s) { return (void)c, free(*s), *s = NULL, OK; }
+STATUS STATE(Serialized, Size)(INSTANCE c, void *s, size_t *n)
+{
+    return (void)c, (void)s, *n = sizeof(Ball), OK;
+}
+
+STATUS STATE(Serialize, )(INSTANCE c, void *s, BYTES bytes[], size_t n)
+{
+    return (void)c, n == sizeof(Ball) ? (memcpy(bytes, s, n), OK) : WRONG;
+}
+
+STATUS DESERIALIZE(INSTANCE c, const BYTES bytes[], size_t n, void **s)
+{
+    (void)c;
+    if (n != sizeof(Ball)) return WRONG;
+    *s = malloc(n);
+    memcpy(*s, bytes, n);
+#ifdef LOSES_BYTES
+    ((Ball *)*s)->h += 1;
+#endif
+    return OK;
+}
+
+static double slope(unsigned of, unsigned by)
+{
+    return of == by || (of == DER_H && by == V) || (of == DER_V && by == FORCE);
+}
+
+static STATUS slopes(const unsigned *of, size_t n, const unsigned *by, size_t m, const double *seed,
+                     double *out)
+{
+#ifdef NO_SLOPES
+    return WRONG;
+#endif
+    for (size_t i = 0; i < n; i++) {
+        out[i] = 0;
+        for (size_t k = 0; k < m; k++) out[i] += slope(of[i], by[k]) * (seed ? seed[k] : 1);
+    }
+    return OK;
+}
+
+// ---- each version --------------------------------------------------------------------------
+
 #ifndef FMI_3
 
 const char *fmi2GetTypesPlatform(void) { return "default"; }
@@ -273,14 +354,13 @@ fmi2Status fmi2SetString(VALUES(const fmi2String))
 #define NONE(name, ...) \
     fmi2Status fmi2##name(__VA_ARGS__) { return fmi2Error; }
 #pragma GCC diagnostic ignored "-Wunused-parameter"
-NONE(GetFMUstate, fmi2Component c, fmi2FMUstate *s)
-NONE(SetFMUstate, fmi2Component c, fmi2FMUstate s)
-NONE(FreeFMUstate, fmi2Component c, fmi2FMUstate *s)
-NONE(SerializedFMUstateSize, fmi2Component c, fmi2FMUstate s, size_t *n)
-NONE(SerializeFMUstate, fmi2Component c, fmi2FMUstate s, fmi2Byte b[], size_t n)
-NONE(DeSerializeFMUstate, fmi2Component c, const fmi2Byte b[], size_t n, fmi2FMUstate *s)
-NONE(GetDirectionalDerivative, fmi2Component c, const fmi2ValueReference u[], size_t n,
-     const fmi2ValueReference k[], size_t m, const double d[], double r[])
+fmi2Status fmi2GetDirectionalDerivative(fmi2Component c, const fmi2ValueReference of[], size_t n,
+                                        const fmi2ValueReference by[], size_t m,
+                                        const double seed[], double out[])
+{
+    return slopes(of, n, by, m, seed, out);
+}
+
 NONE(SetRealInputDerivatives, fmi2Component c, const fmi2ValueReference v[], size_t n,
      const int o[], const double x[])
 NONE(GetRealOutputDerivatives, fmi2Component c, const fmi2ValueReference v[], size_t n,
@@ -400,16 +480,26 @@ NONE(SetClock, fmi3Instance c, VRS, const fmi3Clock v[])
 NONE(GetNumberOfVariableDependencies, fmi3Instance c, fmi3ValueReference v, size_t *n)
 NONE(GetVariableDependencies, fmi3Instance c, fmi3ValueReference v, size_t a[],
      fmi3ValueReference i[], size_t b[], fmi3DependencyKind k[], size_t n)
-NONE(GetFMUState, fmi3Instance c, fmi3FMUState *s)
-NONE(SetFMUState, fmi3Instance c, fmi3FMUState s)
-NONE(FreeFMUState, fmi3Instance c, fmi3FMUState *s)
-NONE(SerializedFMUStateSize, fmi3Instance c, fmi3FMUState s, size_t *n)
-NONE(SerializeFMUState, fmi3Instance c, fmi3FMUState s, fmi3Byte b[], size_t n)
-NONE(DeserializeFMUState, fmi3Instance c, const fmi3Byte b[], size_t n, fmi3FMUState *s)
-NONE(GetDirectionalDerivative, fmi3Instance c, VRS, const fmi3ValueReference k[], size_t m,
-     const double a[], size_t i, double b[], size_t j)
-NONE(GetAdjointDerivative, fmi3Instance c, VRS, const fmi3ValueReference k[], size_t m,
-     const double a[], size_t i, double b[], size_t j)
+fmi3Status fmi3GetDirectionalDerivative(fmi3Instance c, VRS, const fmi3ValueReference by[],
+                                        size_t m, const double seed[], size_t i, double out[],
+                                        size_t j)
+{
+    return slopes(vr, n, by, m, seed, out);
+}
+
+fmi3Status fmi3GetAdjointDerivative(fmi3Instance c, VRS, const fmi3ValueReference by[], size_t m,
+                                    const double seed[], size_t i, double out[], size_t j)
+{
+    for (size_t k = 0; k < m; k++) {
+        out[k] = 0;
+        for (size_t of = 0; of < n; of++) out[k] += slope(vr[of], by[k]) * seed[of];
+#ifdef BAD_SLOPES
+        out[k] = -out[k];
+#endif
+    }
+    return OK;
+}
+
 NONE(EnterConfigurationMode, fmi3Instance c)
 NONE(ExitConfigurationMode, fmi3Instance c)
 NONE(GetIntervalDecimal, fmi3Instance c, VRS, double v[], fmi3IntervalQualifier q[])
@@ -457,6 +547,9 @@ fmi3Status fmi3DoStep(fmi3Instance c, double t, double h, bool back, bool *event
     Ball *b = c;
     *ends = false;
     *event = *early = step(b, t + h, b->uses_events);
+#ifdef STAYS
+    return *last = t, OK;
+#endif
     return *last = b->t, OK;
 }
 
