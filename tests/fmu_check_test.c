@@ -533,6 +533,20 @@ static void test_binary(void **state)
     free(xml);
 }
 
+// In 2.0 there is a folder for resources, and a URI of it, whatever is in it.
+static void test_resources(void **state)
+{
+    (void)state;
+    for (int version = 2; version <= 3; version++) {
+        char *xml = ball_xml(version, NULL, NULL);
+        const char *binary =
+            ball_binary(version, version == 2 ? "folder2.so" : "folder3.so", "-DWANTS_FOLDER");
+        const Heard heard = checked(write_ball(version, xml, binary), true);
+        if (heard.mistakes) fail_msg("%s", heard.words);
+        free(xml);
+    }
+}
+
 // ---- what is promised ----------------------------------------------------------------------
 
 static const struct {
@@ -647,6 +661,7 @@ int main(void)
         cmocka_unit_test(test_platforms),
         cmocka_unit_test(test_build_description),
         cmocka_unit_test(test_binary),
+        cmocka_unit_test(test_resources),
         cmocka_unit_test(test_promises),
         cmocka_unit_test(test_damage),
     };

@@ -40,7 +40,7 @@ void tr_fmu_check_contents(Fmu *fmu);
 typedef struct Unpacked {
     TemporaryFolder folder;
     char *binary;    // path
-    char *resources; // path with '/' at its end; empty where it has none
+    char *resources; // path with '/' at its end; NULL where an FMU of 3.0 has none
 } Unpacked;
 
 // `build` compiles its sources where there is no binary for this machine. (unpack.c)

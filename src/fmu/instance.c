@@ -135,7 +135,7 @@ static void instantiate(Instance *i, const char *token, const char *where)
     if (!is_3(i))
         i->component =
             b->two.Instantiate(name, b->kind == FMI_ME ? fmi2ModelExchange : fmi2CoSimulation,
-                               token, where ? where : "", &i->callbacks, false, all);
+                               token, where, &i->callbacks, false, all);
     else if (b->kind == FMI_ME)
         i->component =
             b->three.InstantiateModelExchange(name, token, where, false, true, i, hear_3);

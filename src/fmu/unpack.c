@@ -110,7 +110,9 @@ bool tr_fmu_unpack(const Fmu *fmu, const Interface *interface, bool build, Unpac
     snprintf(stem, sizeof stem, "%.500s/trundle_fmu", where && where[0] == '/' ? where : "/tmp");
     if (!tr_temporary_folder(&to->folder, stem, count_needed(fmu, binary)))
         return complain(stem, err);
-    bool has_resources = false;
+    bool has_resources = fmu->description.version == 2; // which asks for a folder in any case
+    if (has_resources && tr_temporary_make(&to->folder, "resources", true) < 0)
+        return complain("resources", err);
     for (size_t i = 0; i < fmu->zip.count; i++) {
         const ZipItem *item = &fmu->zip.items[i];
         if (!is_needed(item->name, binary)) continue;

@@ -8,6 +8,7 @@
 //   -DDIES, -DHANGS, -DCRASHES      it does in the middle      -DANY_TOKEN   takes any
 //   -DLOSES_SPEED   where a state is restored         -DLOSES_BYTES  where it is read from bytes
 //   -DBAD_SLOPES, -DNO_SLOPES       derivatives       -DKEEPS_G      where it is reset
+//   -DWANTS_FOLDER  for resources: of 2.0 always, of 3.0 where there is one
 //   -DSTAYS         as it says of a step of 3.0       -DIS_NO_NUMBER after a step
 #include "fmu/fmi.h"
 
@@ -15,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #ifndef TOKEN
 #define TOKEN "ball-1"
@@ -312,7 +314,12 @@ fmi2Component fmi2Instantiate(fmi2String name, fmi2Type type, fmi2String token,
                               fmi2String resources, const fmi2CallbackFunctions *callbacks,
                               fmi2Boolean visible, fmi2Boolean logging)
 {
-    (void)name, (void)visible, (void)resources;
+    (void)name, (void)visible;
+#ifdef WANTS_FOLDER
+    if (strncmp(resources, "file:///", 8) != 0 || access(resources + 7, X_OK) != 0 ||
+        strcmp(strrchr(resources, '/'), "/resources") != 0)
+        return NULL;
+#endif
     Ball *b = make(token, type == fmi2CoSimulation);
     if (!b) {
         callbacks->logger(callbacks->componentEnvironment, "ball", fmi2Error, "ball",
@@ -415,6 +422,9 @@ fmi3Instance fmi3InstantiateModelExchange(fmi3String name, fmi3String token, fmi
                                           fmi3Boolean visible, fmi3Boolean logging, void *owner,
                                           fmi3LogMessageCallback log)
 {
+#ifdef WANTS_FOLDER
+    if (resources) return NULL;
+#endif
     Ball *b = make(token, false);
     if (b && logging) b->log = log, b->owner = owner; // else it tells nothing
     if (b) say(b, fmi3OK, "there is a ball:");
