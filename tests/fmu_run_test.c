@@ -172,6 +172,37 @@ static void test_inputs(void **state)
     }
 }
 
+// A force that jumps, for an FMU that knows events: it is set in event mode alone, when it is
+// another.
+static void test_jumping_input(void **state)
+{
+    (void)state;
+    static const char *const flags[] = {"", "-DIS_STRICT"};
+    const tr_setting weightless = {"g", "0"};
+    const char *path = in_folder("force.csv");
+    char *xml = ball_xml(3, "name=\"force\"", "name=\"force\" variability=\"discrete\"");
+    write_text(path, "t,force\n0,0\n1,1\n1.5,1\n2,0\n3,0\n");
+    for (int k = 0; k < 2; k++) {
+        tr_fmu_options o = tr_fmu_defaults();
+        tr_summary summary;
+        tr_error err = {0};
+        o.kind = "cs", o.step = o.every = 0.25, o.end = 3, o.inputs = path;
+        o.settings = &weightless, o.setting_count = 1;
+        const char *ball =
+            write_ball(3, xml, ball_binary(3, k ? "strict3.so" : "ball3.so", flags[k]));
+        Rows rows = simulated(ball, &o, NULL);
+        for (size_t r = 0; r < rows.count; r++) {
+            const double t = at(&rows, r, "t");
+            assert_close(at(&rows, r, "v"), fmin(fmax(t - 1, 0), 1), 1e-12);
+        }
+        free(rows.values);
+        o.sinks = NULL, o.sink_count = 0;
+        assert_true(tr_fmu_simulate(ball, &o, &summary, &err));
+        assert_int_equal(summary.switches, 2);
+    }
+    free(xml);
+}
+
 // ---- what goes wrong -----------------------------------------------------------------------
 
 static char said[1000];
@@ -332,9 +363,10 @@ int main(void)
     tr_arena_free(&arena);
     setenv("TMPDIR", in_folder(""), 1);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_ball),     cmocka_unit_test(test_long_steps),
-        cmocka_unit_test(test_settings), cmocka_unit_test(test_inputs),
-        cmocka_unit_test(test_trouble),  cmocka_unit_test(test_sources),
+        cmocka_unit_test(test_ball),          cmocka_unit_test(test_long_steps),
+        cmocka_unit_test(test_settings),      cmocka_unit_test(test_inputs),
+        cmocka_unit_test(test_jumping_input), cmocka_unit_test(test_trouble),
+        cmocka_unit_test(test_sources),
     };
     return cmocka_run_group_tests(tests, NULL, leave_nothing);
 }

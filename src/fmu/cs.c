@@ -5,7 +5,7 @@
 #include <math.h>
 
 // In 3.0 an FMU that knows events is told when they are to be handled.
-static bool handle_event(FmuRun *run, tr_error *err)
+static bool settle(FmuRun *run, tr_error *err)
 {
     EventNews news;
     if (!tr_instance_settle_event(&run->instance, &news, err)) return false;
@@ -13,13 +13,29 @@ static bool handle_event(FmuRun *run, tr_error *err)
     return run->is_over || tr_instance_enter_step_mode(&run->instance, err);
 }
 
+static bool handle_event(FmuRun *run, double t, tr_error *err)
+{
+    run->summary->switches++;
+    return tr_instance_enter_event_mode(&run->instance, err) &&
+           tr_fmu_set_inputs(run, t, true, err) && settle(run, err);
+}
+
+// Where it knows events, what is not continuous is set in one of these, and not between steps.
+static bool set_inputs(FmuRun *run, double t, tr_error *err)
+{
+    const bool knows_events = run->instance.uses_events;
+    if (knows_events && tr_fmu_inputs_jump(run, t)) return handle_event(run, t, err);
+    return tr_fmu_set_inputs(run, t, !knows_events, err);
+}
+
 // From t to the next communication point, or to where the FMU returns early
 static bool step(FmuRun *run, double *t, double to, tr_error *err)
 {
     Instance *i = &run->instance;
     StepNews news;
-    if (!tr_fmu_set_inputs(run, *t, true, err) || !tr_instance_step(i, *t, to - *t, &news, err))
-        return false;
+    if (!set_inputs(run, *t, err)) return false;
+    if (run->is_over) return true;
+    if (!tr_instance_step(i, *t, to - *t, &news, err)) return false;
     if (news.was_early || news.terminates) {
         if (!(news.reached >= *t) || news.reached > to + 1e-9 * run->step) {
             tr_fail(err, TR_FAILED, (Place){0},
@@ -31,10 +47,7 @@ static bool step(FmuRun *run, double *t, double to, tr_error *err)
     } else
         *t = to;
     run->is_over = news.terminates;
-    if (run->is_over || !news.needs_event || !i->uses_events) return true;
-    run->summary->switches++;
-    return tr_instance_enter_event_mode(i, err) && tr_fmu_set_inputs(run, *t, true, err) &&
-           handle_event(run, err);
+    return run->is_over || !news.needs_event || !i->uses_events || handle_event(run, *t, err);
 }
 
 // Communication points are at start + k step and at the end; those between, where it returned
@@ -72,7 +85,7 @@ bool tr_fmu_cs(FmuRun *run, tr_error *err)
         tr_fmu_set_start(run, err) &&
         tr_instance_enter_initialization(i, run->start, run->end, tolerance_said(run), err) &&
         tr_fmu_set_inputs(run, t, true, err) && tr_instance_exit_initialization(i, err) &&
-        (!i->uses_events || handle_event(run, err)) && (run->is_over || tr_fmu_row(run, t, err));
+        (!i->uses_events || settle(run, err)) && (run->is_over || tr_fmu_row(run, t, err));
     while (good && goes_on(run, t)) {
         const double before = t, point = next_point(run, t, &k);
         good = step(run, &t, point, err);

@@ -10,6 +10,7 @@
 typedef struct Signal {
     uint32_t variable;
     const double *values; // of each row of the sheet
+    double last;          // that was set
 } Signal;
 
 typedef struct FmuRun {
@@ -46,6 +47,8 @@ bool tr_fmu_stepped(FmuRun *run, double t, tr_error *err);
 
 // Inputs of the sheet at t: those that are continuous, or the others, too
 bool tr_fmu_set_inputs(FmuRun *run, double t, bool all, tr_error *err);
+// Whether an input that is not continuous has another value at t than was set last
+bool tr_fmu_inputs_jump(const FmuRun *run, double t);
 // The next time after t that a row of the sheet is at, or infinity
 double tr_fmu_next_knot(const FmuRun *run, double t);
 

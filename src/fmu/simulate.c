@@ -169,7 +169,8 @@ static bool open_inputs(FmuRun *run, tr_error *err)
                            "%.200s: '%.60s' is no input of the FMU that is one number",
                            run->options->inputs, name),
                    false;
-        run->signals[run->signal_count++] = (Signal){k, tr_sheet_column(run->sheet, name)};
+        run->signals[run->signal_count++] =
+            (Signal){k, tr_sheet_column(run->sheet, name), (double)NAN};
     }
     return true;
 }
@@ -188,22 +189,38 @@ static size_t row_at(const FmuRun *run, double t)
     return low;
 }
 
+static bool varies_continuously(const FmuRun *run, const Signal *s)
+{
+    return run->fmu.description.variables[s->variable].variability == CONTINUOUS;
+}
+
 bool tr_fmu_set_inputs(FmuRun *run, double t, bool all, tr_error *err)
 {
     if (!run->signal_count) return true;
     const size_t r = row_at(run, t);
     for (uint32_t i = 0; i < run->signal_count; i++) {
-        const Signal *s = &run->signals[i];
-        const bool is_continuous =
-            run->fmu.description.variables[s->variable].variability == CONTINUOUS;
+        Signal *s = &run->signals[i];
+        const bool is_continuous = varies_continuously(run, s);
         if (!is_continuous && !all) continue;
         double value = s->values[r];
         if (is_continuous && r + 1 < run->sheet->rows && t > run->times[r])
             value += (s->values[r + 1] - value) * (t - run->times[r]) /
                      (run->times[r + 1] - run->times[r]);
         if (!tr_instance_set(&run->instance, &s->variable, 1, &value, err)) return false;
+        s->last = value;
     }
     return true;
+}
+
+bool tr_fmu_inputs_jump(const FmuRun *run, double t)
+{
+    if (!run->signal_count) return false;
+    const size_t r = row_at(run, t);
+    for (uint32_t i = 0; i < run->signal_count; i++) {
+        const Signal *s = &run->signals[i];
+        if (!varies_continuously(run, s) && s->values[r] != s->last) return true;
+    }
+    return false;
 }
 
 double tr_fmu_next_knot(const FmuRun *run, double t)

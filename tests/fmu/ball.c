@@ -9,6 +9,7 @@
 //   -DLOSES_SPEED   where a state is restored         -DLOSES_BYTES  where it is read from bytes
 //   -DBAD_SLOPES, -DNO_SLOPES       derivatives       -DKEEPS_G      where it is reset
 //   -DWANTS_FOLDER  for resources: of 2.0 always, of 3.0 where there is one
+//   -DIS_STRICT     in step mode of 3.0 the force is not set
 //   -DSTAYS         as it says of a step of 3.0       -DIS_NO_NUMBER after a step
 #include "fmu/fmi.h"
 
@@ -28,7 +29,7 @@ typedef struct Ball {
     double t, h, v, g, e, force, next_tick;
     int bounces, ticks, steps;
     char name[40];
-    bool is_cs, uses_events, has_hit;
+    bool is_cs, uses_events, has_hit, is_stepping;
     const fmi2CallbackFunctions *callbacks;
     fmi3LogMessageCallback log;
     void *owner;
@@ -84,7 +85,12 @@ static bool set(Ball *b, unsigned vr, double value)
     case V: b->v = value; break;
     case G: b->g = value; break;
     case E: b->e = value; break;
-    case FORCE: b->force = value; break;
+    case FORCE:
+#ifdef IS_STRICT
+        if (b->is_stepping) return false;
+#endif
+        b->force = value;
+        break;
     default: return false;
     }
     return true;
@@ -170,7 +176,7 @@ static Ball *make(const char *token, bool is_cs)
 void NAME(FreeInstance)(INSTANCE c) { free(c); }
 STATUS NAME(ExitInitializationMode)(INSTANCE c) { return (void)c, OK; }
 STATUS NAME(Terminate)(INSTANCE c) { return (void)c, OK; }
-STATUS NAME(EnterEventMode)(INSTANCE c) { return (void)c, OK; }
+STATUS NAME(EnterEventMode)(INSTANCE c) { return ((Ball *)c)->is_stepping = false, OK; }
 STATUS NAME(EnterContinuousTimeMode)(INSTANCE c) { return (void)c, OK; }
 STATUS NAME(Reset)(INSTANCE c) { return start(c), OK; }
 STATUS NAME(SetTime)(INSTANCE c, double t) { return ((Ball *)c)->t = t, OK; }
@@ -525,7 +531,7 @@ NONE(EvaluateDiscreteStates, fmi3Instance c)
 NONE(GetOutputDerivatives, fmi3Instance c, VRS, const fmi3Int32 o[], double v[], size_t m)
 fmi3Status fmi3GetNumberOfEventIndicators(fmi3Instance c, size_t *n) { return *n = 1, OK; }
 fmi3Status fmi3GetNumberOfContinuousStates(fmi3Instance c, size_t *n) { return *n = 2, OK; }
-fmi3Status fmi3EnterStepMode(fmi3Instance c) { return OK; }
+fmi3Status fmi3EnterStepMode(fmi3Instance c) { return ((Ball *)c)->is_stepping = true, OK; }
 
 #ifndef LACKS
 fmi3Status fmi3GetContinuousStateDerivatives(fmi3Instance c, double r[], size_t count)
