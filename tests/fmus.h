@@ -67,6 +67,19 @@ static inline const char *write_ball(int version, const char *xml, const char *b
     return path;
 }
 
+// The description of a ball of both kinds that promises all it can
+static inline char *promising_xml(int version)
+{
+    static const char old[] = "modelIdentifier=\"ball\"";
+    const char *flags = version == 2
+                            ? "modelIdentifier='ball' canGetAndSetFMUstate='1' "
+                              "canSerializeFMUstate='1' providesDirectionalDerivative='1'"
+                            : "modelIdentifier='ball' canGetAndSetFMUState='1' "
+                              "canSerializeFMUState='1' providesDirectionalDerivatives='1' "
+                              "providesAdjointDerivatives='1'";
+    return replaced(ball_xml(version, old, flags), old, flags);
+}
+
 // As they should be
 static inline const char *good_ball(int version)
 {
