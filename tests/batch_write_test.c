@@ -175,8 +175,9 @@ static const char *const texts[] = {
     "roles: {x: {torque: push}, y: {motion: place}}\n",
     "trundle: 1\n"
     "inputs: {rest: 0.1, when: 0.05}\n"
-    "bodies: {cart: {mass: 1, joint: {type: prismatic, axis: '1, 0, 0', coordinate: x}}}\n"
-    "forces: {spring: {body: cart, force: '-100*(x - rest) + if(t > when, 3, 0), 0, 0'}}\n"
+    "bodies: {cart: {mass: 1, joint: {type: prismatic, axis: '1, 0, 0', coordinate: x,\n"
+    "                                 stiffness: 100, rest: rest}}}\n"
+    "forces: {pull: {body: cart, force: 'if(t > when, 3, 0), 0, 0'}}\n"
     "outputs: {pull: rest - x}\n",
 };
 

@@ -735,6 +735,37 @@ static bool batch_job(tr_error *err)
     return good;
 }
 
+// Numbers into many at once: into their bytes, and by runs
+static bool write_job(tr_error *err)
+{
+    static const char text[] =
+        "trundle: 1\n"
+        "parameters: {c: 1}\n"
+        "inputs: {push: 1, rest: 0}\n"
+        "bodies:\n"
+        "  brick:\n"
+        "    joint: {type: prismatic, axis: \"1, 0, 0\", coordinate: y, stiffness: c, rest: rest}\n"
+        "    mass: 1\n"
+        "roles: {y: {torque: push}}\n"
+        "initial: {y: 1}\n";
+    tr_model *model = tr_model_parse(text, err);
+    tr_system *system = tr_derive(model, NULL, err);
+    tr_model_free(model);
+    tr_plan *plan = tr_plan_new(system, err);
+    tr_run_options o = tr_run_defaults(plan);
+    o.method = "rk4", o.step = 0.01;
+    tr_batch *batch = tr_batch_new(plan, 3, &o, err);
+    bool good = true;
+    static const char *const names[] = {"push", "rest", "c"};
+    for (size_t i = 0; i < 3; i++)
+        good = tr_batch_write(batch, names[i], (double[]){1, 2, 3}, 1, NULL, err) && good;
+    good = tr_batch_reset(batch, 2, err) && tr_batch_advance(batch, 0.05, err) && good;
+    tr_batch_free(batch);
+    tr_plan_free(plan);
+    tr_system_free(system);
+    return good;
+}
+
 // ---- many runs -----------------------------------------------------------------------------
 
 static const char swept_text[] =
@@ -1046,7 +1077,7 @@ static void test_uneven(void **state) { (void)state, sweep(uneven_job); }
 static void test_bounces(void **state) { (void)state, sweep(bounce_job); }
 static void test_implicit_steps(void **state) { (void)state, sweep(implicit_job); }
 static void test_jumps(void **state) { (void)state, sweep(jumps_job); }
-static void test_batch(void **state) { (void)state, sweep(batch_job); }
+static void test_batch(void **state) { (void)state, sweep(batch_job), sweep(write_job); }
 static void test_sweeps(void **state)
 {
     (void)state;

@@ -87,7 +87,7 @@ class Batch(_trundle.Batch):
     Each run has the bits of a run of its own, and its snapshots: b.restore(s.save()) makes all of them
     go on from where a Run of the same method is. One that fails stays behind until it is reset, and
     has nan for numbers: b.failures says why, by run. A run that was reset begins at t = 0, wherever
-    the others are: b.t has the times. `threads`: None is as many as pay. on="gpu": plain steps are made
+    the others are: b.t has the times, of those that failed where they did. `threads`: None is as many as pay. on="gpu": plain steps are made
     on GPUs, with the same bits, or single=True in single precision; b.on tells where they are.
     """
 
