@@ -54,6 +54,34 @@ run 0 sweep --merge part3.db -o part1.db -q
 silent
 check same_runs part1.db whole.db
 
+# The script of an array of jobs: one of them that is submitted again, alone, makes its own part
+printf 'sweep swing.yaml --vary "m~normal(1, 0.1)" --vary\n"l~uniform(0.4, 0.6)" --seed 3 --samples 300\n' >sweep.conf
+printf -- "--keep 'final(a), mean(a_rate)' --record 100 -q" >>sweep.conf # a line that does not end
+slurm() { # COUNT PART WORDS...: a job of an array of as many
+    what="job $2 of an array of $1"
+    SLURM_ARRAY_TASK_COUNT=$1 SLURM_ARRAY_TASK_ID=$2 TRUNDLE=$trundle bash "$reported/../../docs/sweep.sbatch" "${@:3}" >out 2>err
+    status=$?
+}
+mkdir array && cp swing.yaml sweep.conf array && cd array || exit 2
+for i in 1 2 3; do
+    slurm 3 $i sweep.conf 3
+    check test $status -eq 0
+done
+rm part2.db
+slurm 1 2 sweep.conf 3
+check test $status -eq 0
+run 0 sweep --merge part*.db -o ../array.db
+err_is '300 of 300 runs are in ../array.db, 0 of them could not go on to the end'
+rm part1.db
+slurm 3 1 sweep.conf # as many as are submitted
+check test $status -eq 0
+run 0 sweep --merge part*.db -q -o ../array.db
+echo '--vary "l' >torn.conf
+slurm 3 1 torn.conf 3
+check test $status -ne 0
+cd "$work" || exit 2
+check same_runs array.db whole.db
+
 run 0 "${many[@]}" --end 9 --shard 1/3 -q -o other.db
 run 2 sweep --merge part2.db other.db -o mixed.db
 err_has "'other.db' was made with another end than 'part2.db': '9', not '10'"

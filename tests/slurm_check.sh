@@ -70,19 +70,25 @@ done
 
 cd work || exit 1
 cp "$root/models/cart_pole.yaml" "$root/docs/sweep.sbatch" .
+words=(sweep cart_pole.yaml --vary "m~normal(0.1, 0.01)" --vary "l~uniform(0.4, 0.6)" --samples 400 --seed 5 --end 1)
 cat >sweep.conf <<'END'
-sweep cart_pole.yaml --vary m~normal(0.1,0.01) --vary l~uniform(0.4,0.6) --samples 400 --seed 5 --end 1
+sweep cart_pole.yaml --vary "m~normal(0.1, 0.01)" --vary "l~uniform(0.4, 0.6)"
+--samples 400 --seed 5 --end 1
 END
 export TRUNDLE=$trundle
-sbatch --wait --array=1-4 sweep.sbatch sweep.conf >submit.out 2>&1 || fail "the array of jobs"
+sbatch --wait --array=1-4 sweep.sbatch sweep.conf 4 >submit.out 2>&1 || fail "the array of jobs"
 ls part*.db >/dev/null 2>&1 || fail "there are no parts"
 "$trundle" sweep --merge part*.db -o all.db || fail "they do not become one"
-read -ra words <sweep.conf
 "$trundle" "${words[@]}" -q -o whole.db || fail "the whole"
 runs_of() { sqlite3 "$1" 'ALTER TABLE runs DROP COLUMN seconds; SELECT * FROM runs'; }
 [ "$(runs_of all.db | sha256sum)" = "$(runs_of whole.db | sha256sum)" ] || fail "other numbers than in one process"
 [ "$(sqlite3 whole.db 'SELECT count(*) FROM runs')" = 400 ] || fail "runs are missing"
 # Submitted again, nothing is left to do
-sbatch --wait --array=1-4 sweep.sbatch sweep.conf >submit.out 2>&1 || fail "the array once more"
+sbatch --wait --array=1-4 sweep.sbatch sweep.conf 4 >submit.out 2>&1 || fail "the array once more"
 grep -q 'runs were there before' slurm-*.out || fail "it did them again"
+# One that is lost is submitted alone, and is the same part
+rm part3.db slurm-*.out
+sbatch --wait --array=3 sweep.sbatch sweep.conf 4 >submit.out 2>&1 || fail "one job once more"
+"$trundle" sweep --merge part*.db -q -o again.db || fail "they do not become one again"
+[ "$(runs_of again.db | sha256sum)" = "$(runs_of whole.db | sha256sum)" ] || fail "other runs than it had"
 echo "400 runs in four jobs: the numbers of one process"
