@@ -169,6 +169,29 @@ for victim in 0 1; do
     check same_runs lost.db long.db
 done
 
+# One of them alone is stopped: so is the sweep, and it says so
+for victim in 0 1; do
+    for signal in INT TERM; do
+        rm -f stopped.db rank0 rank1
+        timeout 100 mpirun --allow-run-as-root --oversubscribe -n 2 sh -c "echo \$\$ >rank\$OMPI_COMM_WORLD_RANK; exec \"\$0\" \"\$@\"" \
+            "$trundle" "${long[@]}" -o stopped.db >out 2>err &
+        job=$!
+        until [ -s rank0 ] && [ -s rank1 ] && [ -s stopped.db ]; do sleep 0.05; done
+        sleep 0.3
+        in_work "$(cat rank$victim)"
+        kill -$signal "$(cat rank$victim)"
+        wait $job
+        status=$?
+        what="process $victim is stopped by SIG$signal"
+        check test $status -eq 130
+        err_has 'interrupted after '
+        err_has 'the same command goes on from there'
+        check test "$(sqlite3 stopped.db 'SELECT count(*) FROM runs')" -lt 300
+    done
+done
+run 0 "${long[@]}" -q -o stopped.db
+check same_runs stopped.db long.db
+
 # What only one of them finds wrong is told by the first, once, and all of them end
 mkdir one two
 cp swing.yaml one
@@ -186,4 +209,10 @@ status=$?
 what="a model that one lacks"
 check test $status -ne 0
 err_has "cannot read 'swing.yaml'"
+sed 's/c}/d}/' swing.yaml >wrong.yaml
+for model in nothing.yaml wrong.yaml; do # what is wrong for all
+    share 2 sweep $model --vary l=0.4,0.5 -o none.db
+    check test $status -ne 0
+    check test "$(grep -c "^trundle: \|$model:" err)" -eq 1
+done
 the_end

@@ -2,6 +2,7 @@
 #include "cli/cli.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -105,7 +106,7 @@ static void print_json(const tr_sweep_options *o, const tr_sweep_summary *s)
 // Nothing came of any of the runs.
 static bool is_in_vain(const tr_sweep_summary *s) { return s->done && s->failed == s->done; }
 
-static void print_summary(const tr_sweep_options *o, const tr_sweep_summary *s)
+static void print_summary(const tr_sweep_options *o, const tr_sweep_summary *s, bool is_written)
 {
     const size_t made = s->done - s->before;
     if (s->before) cli_say("%zu of %zu runs were there before\n", s->before, s->runs);
@@ -117,14 +118,22 @@ static void print_summary(const tr_sweep_options *o, const tr_sweep_summary *s)
     if (s->failed && !is_in_vain(s))
         cli_say("%zu of them could not go on to the end%s%s\n", s->failed,
                 s->words[0] ? ", the first because " : "", s->words);
-    if (strcmp(o->output, "-") != 0) cli_say("written to %s\n", o->output);
+    if (is_written && strcmp(o->output, "-") != 0) cli_say("written to %s\n", o->output);
     if (s->interrupted && cli_ends_with(o->output, ".db"))
         cli_say("the same command goes on from there\n");
 }
 
-static int run(const Options *options, const tr_model *model)
+// Whether mpirun started this process as another than the first, which says what all find wrong
+static bool follows(void)
 {
-    tr_error err = {0};
+    const char *rank = getenv("OMPI_COMM_WORLD_RANK");
+    return rank && atoi(rank) > 0;
+}
+
+// What went wrong with the model is in the error.
+static int run(const Options *options, const tr_model *model, const tr_error *why)
+{
+    tr_error err = *why;
     tr_derive_options how = tr_derive_defaults();
     tr_sweep_options o = tr_sweep_defaults();
     tr_sweep_summary summary = {0};
@@ -135,8 +144,10 @@ static int run(const Options *options, const tr_model *model)
     tr_sweep(model, &how, &o, &summary, &err);
     if (bar.is_shown) fprintf(stderr, "\r%79s\r", "");
     if (summary.follows) return 0; // the first process says it all
-    if (!options->quiet && summary.done && options->json) print_json(&o, &summary);
-    if (!options->quiet && summary.done && !options->json) print_summary(&o, &summary);
+    const bool says = !options->quiet && (summary.done || summary.interrupted);
+    const bool is_written = !err.status || cli_ends_with(o.output, ".db");
+    if (says && options->json) print_json(&o, &summary);
+    if (says && !options->json) print_summary(&o, &summary, is_written);
     if (err.status) return cli_complain_of(options, &err);
     if (summary.interrupted) return EXIT_INTERRUPTED;
     if (!is_in_vain(&summary)) return 0;

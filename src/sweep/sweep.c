@@ -336,12 +336,13 @@ static void run_all(Sweep *s, Peers *peers, tr_sweep_summary *summary, tr_error 
     const Writer writer = {write_block, pause_writing, &w, 0.1};
     const Dealer dealer = {tr_deck_deal, &deck};
     if (output) w.store = open_store(s, output, err);
-    tr_deck_open(&deck, s, w.store ? w.store->is_done : NULL);
+    tr_deck_open(&deck, s, w.store && w.store->done ? w.store->is_done : NULL);
     summary->runs = deck.runs, summary->before = summary->done = deck.before;
     if (w.store) summary->failed = w.store->failed;
     const bool has_begun = !has_failed(err) && begin_sinks(s, err);
-    if (peers)
-        tr_ranks_lead(peers, s, has_begun ? &deck : NULL, &writer, err);
+    if (peers) // of whom one alone may have been stopped
+        summary->interrupted |=
+            !tr_ranks_lead(peers, s, has_begun ? &deck : NULL, &writer, err) && !has_failed(err);
     else if (has_begun)
         tr_pool_run(s, &dealer, s->options->jobs, &writer, err);
     tr_deck_close(&deck);
@@ -370,11 +371,15 @@ bool tr_sweep(const tr_model *model, const tr_derive_options *derive,
     if (!summary) summary = &unused;
     *summary = (tr_sweep_summary){0};
     tr_sweep_options o = tr_sweep_defaults();
-    if (!model || !tr_take_options(&o, sizeof o, options, "tr_sweep_defaults", err)) return false;
+    tr_error own = {0}; // beside that of the model, which the others are told, too
+    tr_take_options(&o, sizeof o, options, "tr_sweep_defaults", &own);
+    if (!has_failed(err)) *err = own;
+    if (own.status || (!model && !has_failed(err))) return false;
     const double started = seconds_now();
     MadeOn made_on = {.lock = PTHREAD_MUTEX_INITIALIZER};
     Sweep s = {.options = &o, .model = model, .derive = derive, .hand = 1, .made_on = &made_on};
-    Peers *peers = o.shares ? tr_peers_open(err) : NULL;
+    Peers *peers = o.shares ? tr_peers_open(&own) : NULL;
+    if (!has_failed(err)) *err = own;
     if (!has_failed(err)) open_sweep(&s, err);
     if (peers)
         share(&s, peers, summary, err);
