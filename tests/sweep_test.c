@@ -504,6 +504,41 @@ static void spreads_runs_as_sensitivities_say(void **state)
     tr_model_free(model);
 }
 
+// ---- which there are --------------------------------------------------------------------------
+
+// However many values a range has: they are found by their number.
+static void takes_no_room_for_ranges(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *vary;
+        size_t runs, run;
+        double value;
+    } ranges[] = {
+        {"m0=1:1e9:1", 1000000000, 123456788, 1 + (1e9 - 1) * 123456788.0 / 999999999.0},
+        {"m0=0.4:0.6:0.05", 5, 3, 0.4 + (0.6 - 0.4) * 3.0 / 4.0},
+        {"m0=0.4:0.63:0.05", 5, 3, 0.4 + 3.0 * 0.05},
+        {"m0=0.4:0.43:0.05", 1, 0, 0.4},
+    };
+    tr_error err = {0};
+    tr_model *model = tr_model_read(bicycle_file, &err);
+    tr_system *system = tr_derive(model, NULL, &err);
+    for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++) {
+        Design d;
+        double value = 0;
+        tr_sweep_options o = tr_sweep_defaults();
+        o.vary = &ranges[i].vary, o.vary_count = 1;
+        assert_true(tr_design_make(&d, system, &o, &err));
+        assert_int_equal(d.runs, ranges[i].runs);
+        assert_null(d.varied[0].values);
+        tr_design_take(&d, ranges[i].run, &value);
+        assert_memory_equal(&value, &ranges[i].value, sizeof value);
+        tr_design_free(&d);
+    }
+    tr_system_free(system);
+    tr_model_free(model);
+}
+
 // ---- words ------------------------------------------------------------------------------------
 
 // Halves of a sweep become one, in which the recorded runs are those of both.
@@ -599,6 +634,7 @@ int main(void)
         cmocka_unit_test(spreads_the_weave_as_its_slope_says),
         cmocka_unit_test(spreads_the_weave_speed_as_its_slopes_say),
         cmocka_unit_test(spreads_runs_as_sensitivities_say),
+        cmocka_unit_test(takes_no_room_for_ranges),
         cmocka_unit_test(merges_shards_into_one),
         cmocka_unit_test(refuses_with_words),
     };

@@ -25,10 +25,12 @@ void tr_deck_open(Deck *d, const Sweep *s, const uint8_t *is_done)
 {
     *d = (Deck){.sweep = s, .is_done = is_done, .next = s->options->shard};
     pthread_mutex_init(&d->lock, NULL);
-    for (uint64_t number = d->next; number < s->block_count; number += stride(s)) {
-        d->runs += block_runs(s, number);
+    if (d->next >= s->block_count) return;
+    const uint64_t blocks = (s->block_count - d->next - 1) / stride(s) + 1;
+    const uint64_t last = d->next + (blocks - 1) * stride(s);
+    d->runs = (size_t)((blocks - 1) * s->block_size + block_runs(s, last));
+    for (uint64_t number = d->next; is_done && number < s->block_count; number += stride(s))
         d->before += (size_t)__builtin_popcountll(runs_before(d, number));
-    }
 }
 
 void tr_deck_close(Deck *d) { pthread_mutex_destroy(&d->lock); }

@@ -12,6 +12,7 @@
 
 #define MOST_RUNS 1e9
 enum { MOST_SAMPLES = 1000000000 };
+#define SEEDS 0x1p53 // numbers below it have all their digits
 
 typedef struct Reader {
     Design *design;
@@ -76,19 +77,17 @@ static double *make_values(const Reader *r, Varied *v, size_t count)
 // A:B:H, both ends where the step divides the distance
 static bool read_range(const Reader *r, Text text, Varied *v)
 {
-    double from, to, step;
+    double step;
     const Text a = next_part(&text, ':'), b = next_part(&text, ':');
-    if (!read_number(r, a, &from) || !read_number(r, b, &to) || !read_number(r, text, &step))
+    if (!read_number(r, a, &v->a) || !read_number(r, b, &v->b) || !read_number(r, text, &step))
         return refuse(r, "a range is A:B:H, from, to and step as numbers");
-    if (!(step > 0) || !(from < to))
+    if (!(step > 0) || !(v->a < v->b))
         return refuse(r, "a range goes upwards, with a step that is positive");
-    const double steps = (to - from) / step, whole = round(steps);
+    const double steps = (v->b - v->a) / step, whole = round(steps);
     const bool fits = fabs(steps - whole) <= 1e-9 * steps;
     const double last = fits ? whole : floor(steps);
     if (!(last < MOST_RUNS)) return refuse(r, "there are more than a billion values");
-    if (!make_values(r, v, (size_t)last + 1)) return false;
-    for (size_t i = 0; i < v->count; i++)
-        v->values[i] = fits ? from + (to - from) * (double)i / whole : from + (double)i * step;
+    v->count = (size_t)last + 1, v->step = fits ? 0 : step;
     return true;
 }
 
@@ -225,6 +224,8 @@ bool tr_design_make(Design *d, const System *system, const tr_sweep_options *o, 
 {
     Reader r = {.design = d, .system = system, .err = err};
     *d = (Design){.seed = (double)o->seed};
+    if (!(d->seed < SEEDS))
+        return tr_fail(err, TR_USAGE, (Place){0}, "a seed is below 2^53, %.0f", SEEDS), false;
     if (o->table) return read_table(&r, o);
     if (!o->vary_count)
         return tr_fail(err, TR_USAGE, (Place){0},
@@ -255,6 +256,13 @@ static double drawn(const Design *d, const Varied *v, uint64_t cell, uint64_t sa
                                     : v->a + (v->b - v->a) * u;
 }
 
+static double at(const Varied *v, uint64_t i)
+{
+    if (v->values) return v->values[i];
+    return v->step > 0 ? v->a + (double)i * v->step
+                       : v->a + (v->b - v->a) * (double)i / (double)(v->count - 1);
+}
+
 void tr_design_take(const Design *d, uint64_t run, double *values)
 {
     const uint64_t cell = run / d->samples, sample = run % d->samples;
@@ -265,7 +273,7 @@ void tr_design_take(const Design *d, uint64_t run, double *values)
             values[i] = drawn(d, v, cell, sample);
             continue;
         }
-        values[i] = v->values[d->is_table ? cell : left % v->count];
+        values[i] = at(v, d->is_table ? cell : left % v->count);
         left /= v->count;
     }
 }

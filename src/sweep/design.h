@@ -18,9 +18,10 @@ typedef struct Varied {
     const char *name;
     uint32_t input; // of the system
     VariedKind kind;
-    double *values; // of a list, a range or a column of a table
-    size_t count;
-    double a, b; // uniform from a to b; normal with mean a and deviation b
+    double *values; // of a list or a column of a table; NULL: a range, however long
+    size_t count;   // of values
+    double a, b;    // uniform or a range from a to b; normal with mean a and deviation b
+    double step;    // of a range; 0: it comes to b
 } Varied;
 
 typedef struct Design {
