@@ -156,10 +156,38 @@ static int run(const Options *options, const tr_model *model, const tr_error *wh
     return TR_FAILED;
 }
 
+// What --merge would not look at
+static bool check_merge(const Options *o)
+{
+#define IS_TEXT(place)    (o->place != NULL)
+#define IS_FLAG(place)    (o->place)
+#define IS_LIST(place)    (o->place.count > 0)
+#define IS_SETTING(place) (o->setting_count > 0)
+#define IS_TRACK(place)   IS_TEXT(place)
+    const struct {
+        const char *name;
+        bool is_given;
+    } given[] = {
+#define OPTION(name, argument, kind, place, of, ...) {name, ((of)&OF_SWEEP) && IS_##kind(place)},
+#include "cli/option.def"
+    };
+    static const char *const taken[] = {"--merge", "-o", "-q", "-v", "--help", "-h", NULL};
+    for (size_t i = 0; i < sizeof given / sizeof *given; i++) {
+        size_t k = 0;
+        while (taken[k] && strcmp(taken[k], given[i].name) != 0) k++;
+        if (!given[i].is_given || taken[k]) continue;
+        cli_say("trundle: --merge puts databases together as they are: %s has no effect\n",
+                given[i].name);
+        return false;
+    }
+    return true;
+}
+
 static int merge(const Options *options)
 {
     tr_error err = {0};
     tr_sweep_summary summary;
+    if (!check_merge(options)) return TR_USAGE;
     if (!cli_ends_with(options->output, ".db")) {
         cli_say("trundle: --merge writes a database: say which, by -o all.db\n");
         return TR_USAGE;
@@ -178,10 +206,10 @@ int cli_sweep(const Verb *verb, const Options *options)
     int status = 0;
     tr_error err = {0};
     if (options->merge) return merge(options);
-    tr_system_free(cli_system(options, &status)); // a first look, for words about the model
+    if (!follows()) tr_system_free(cli_system(options, &status)); // for words about the model
     if (status) return status;
     tr_model *model = tr_model_read(options->model, &err);
-    status = model ? run(options, model) : cli_complain(options->model, &err);
+    status = model || follows() ? run(options, model, &err) : cli_complain(options->model, &err);
     tr_model_free(model);
     return status;
 }
