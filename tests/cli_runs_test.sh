@@ -82,6 +82,32 @@ run 2 sweep swing.yaml --vary initial.b=0,1
 err_has "there is no parameter, input or initial value 'initial.b'"
 run 4 sweep swing.yaml --vary l=0.4,0.5 -o /dev/full
 err_has "cannot write '/dev/full'"
+# what cannot be written is told at once, and a part writes as it goes: neither works through a billion runs
+endless=(sweep swing.yaml --vary "l~uniform(0.4, 0.6)" --samples 1000000000 --end 0.1 -q)
+what="a table on a disk that is full"
+timeout 60 "$trundle" "${endless[@]}" -o /dev/full >out 2>err
+check test $? -eq 4
+err_is "trundle: cannot write '/dev/full': No space left on device: of a table nothing stays, in a .db file all that was made would"
+for shard in 1/1 2/2 7/100; do
+    what="the first lines of a table: $shard"
+    timeout 60 "$trundle" "${endless[@]}" --shard $shard 2>err | head -n 3 | cut -d, -f1 | tr '\n' ' ' >out
+    check test "$(cat out)" = "run $((${shard%/*} - 1)) $((${shard%/*} - 1 + ${shard#*/})) "
+done
+what="a table in parts"
+thin=(sweep swing.yaml --vary l=0.4:0.6:0.0005 --method rk4 --end 0.1 -q)
+for i in 1 2 3; do
+    run 0 "${thin[@]}" --jobs 2 --shard $i/3 -o shard$i.csv
+    check sort -c -n -t, -k1,1 <(tail -n +2 shard$i.csv)
+done
+run 0 "${thin[@]}" -o shards.csv
+but_seconds() { tail -q -n +2 "$@" | cut -d, -f1-12 | sort -n -t, -k1,1; }
+check cmp <(but_seconds shard[123].csv) <(but_seconds shards.csv)
+run 2 sweep swing.yaml "${vary[@]:0:4}" --seed 9007199254740993
+err_is 'trundle: a seed is below 2^53, 9007199254740992'
+run 2 sweep --merge a.db b.db --vary l=0.4,0.5 -o c.db
+err_is 'trundle: --merge puts databases together as they are: --vary has no effect'
+run 2 sweep --merge a.db b.db --set l=1 -o c.db
+err_has '--set has no effect'
 run 4 sweep swing.yaml --vary l=0.4,0.5 -o no/where.csv
 run 2 sweep swing.yaml --vary l=0.4,0.5 -o swing.yaml
 err_has 'would be overwritten'

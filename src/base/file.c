@@ -264,13 +264,34 @@ static void store_folder(const char *path)
     free(folder);
 }
 
+// What was written so far leaves the process. NULL, or what went wrong.
+static const char *flush(const OutFile *file)
+{
+    errno = 0;
+    if (fflush(file->stream) == 0 && !ferror(file->stream)) return NULL;
+    return errno ? strerror(errno) : "an earlier write failed";
+}
+
+bool tr_file_flush(const OutFile *file, tr_error *err)
+{
+    const char *reason = flush(file);
+    if (reason) fail_file(err, "write", file->path, reason);
+    return !reason;
+}
+
+bool tr_file_add(const OutFile *file, const void *bytes, size_t length, tr_error *err)
+{
+    if (fwrite(bytes, 1, length, file->stream) == length) return true;
+    fail_file(err, "write", file->path, strerror(errno));
+    return false;
+}
+
 // Brings everything out. NULL, or what went wrong.
 static const char *bring_out(OutFile *file)
 {
     if (!file->stream) return NULL;
-    errno = 0;
-    if (fflush(file->stream) != 0 || ferror(file->stream))
-        return errno ? strerror(errno) : "an earlier write failed";
+    const char *reason = flush(file);
+    if (reason) return reason;
     if (file->stream == stdout) return NULL;
     if (file->temporary.path && !is_stored(fileno(file->stream))) return strerror(errno);
     FILE *stream = file->stream;

@@ -29,6 +29,11 @@ FILE *tr_file_stream(OutFile *file);
 // Whether it is a file on a disk, and not a device or a pipe that is written in place.
 bool tr_file_is_replaced(const OutFile *file);
 
+// Brings out what was written so far; false when a write failed, also an earlier one.
+bool tr_file_flush(const OutFile *file, tr_error *err);
+// Writes, for those who want to know at once.
+bool tr_file_add(const OutFile *file, const void *bytes, size_t length, tr_error *err);
+
 // Brings all of it to the disk, and closes it; false when a write failed.
 bool tr_file_settle(OutFile *file, tr_error *err);
 

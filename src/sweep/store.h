@@ -8,7 +8,7 @@
 // One of them; NULLs are as if they did nothing.
 typedef struct Store {
     bool (*block)(struct Store *store, const Block *block, tr_error *err);
-    // So that no more than a second is lost
+    // Now and then: so that no more than a second is lost, and what cannot be written is told
     bool (*commit)(struct Store *store, tr_error *err);
     // All that came is there; frees it. After an error nothing more is written than can be.
     bool (*close)(struct Store *store, tr_error *err);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of runs as a .csv file, in their order: what comes too early waits.
+// The table of runs as a .csv file, in their order: what comes too early waits. Of a shard these
+// are the blocks shard, shard + shards, ..., as they are dealt.
 #include "base/error.h"
 #include "base/file.h"
 #include "sweep/store.h"
@@ -10,14 +11,14 @@
 typedef struct Waiting {
     uint64_t block;
     Buffer lines;
-    struct Waiting *next;
+    struct Waiting *next, *before;
 } Waiting;
 
 typedef struct RunsTable {
     Store store;
     OutFile *file;
-    uint64_t next;
-    Waiting *waiting; // by block
+    uint64_t next, stride;
+    Waiting *first, *last; // of those that wait, by block
 } RunsTable;
 
 const char *tr_block_outcome(const Block *b, uint32_t run)
@@ -63,35 +64,64 @@ static void add_run(const Sweep *s, const Block *b, uint32_t run, Buffer *line)
     tr_buffer_add(line, "\n", 1);
 }
 
-static void write_next(RunsTable *t, bool all)
+static void write_next(RunsTable *t, bool all, tr_error *err)
 {
-    while (t->waiting && (all || t->waiting->block == t->next)) {
-        Waiting *w = t->waiting;
-        fwrite(w->lines.at, 1, w->lines.length, tr_file_stream(t->file));
-        t->next = w->block + 1, t->waiting = w->next;
+    while (t->first && (all || t->first->block == t->next)) {
+        Waiting *w = t->first;
+        if (!has_failed(err)) tr_file_add(t->file, w->lines.at, w->lines.length, err);
+        t->next = w->block + t->stride, t->first = w->next;
+        *(t->first ? &t->first->before : &t->last) = NULL;
         tr_buffer_free(&w->lines);
         free(w);
     }
 }
 
+// Most come nearly in their order, so the place is near the end.
+static void put_in_order(RunsTable *t, Waiting *w)
+{
+    w->before = t->last;
+    while (w->before && w->before->block > w->block) w->before = w->before->before;
+    w->next = w->before ? w->before->next : t->first;
+    *(w->before ? &w->before->next : &t->first) = w;
+    *(w->next ? &w->next->before : &t->last) = w;
+}
+
+// As soon as it is known: nothing of what would still be worked through could be kept.
+static bool tell(const tr_error *own, tr_error *err)
+{
+    if (own->status)
+        tr_fail(err, own->status, (Place){0},
+                "%.300s: of a table nothing stays, in a .db file all that was made would",
+                own->text);
+    return !own->status;
+}
+
+static bool flush(Store *store, tr_error *err)
+{
+    tr_error own = {0};
+    tr_file_flush(((const RunsTable *)store)->file, &own);
+    return tell(&own, err);
+}
+
 static bool add_block(Store *store, const Block *b, tr_error *err)
 {
     RunsTable *t = (RunsTable *)store;
-    Waiting *w = calloc(1, sizeof *w), **at = &t->waiting;
+    Waiting *w = calloc(1, sizeof *w);
     if (!w) return tr_fail_memory(err), false;
     w->block = b->number;
     for (uint32_t i = 0; i < b->count; i++) add_run(store->sweep, b, i, &w->lines);
     if (w->lines.failed) tr_fail_memory(err);
-    while (*at && (*at)->block < w->block) at = &(*at)->next;
-    w->next = *at, *at = w;
-    write_next(t, false);
+    put_in_order(t, w);
+    tr_error own = {0};
+    write_next(t, false, &own);
+    tell(&own, err);
     return !has_failed(err);
 }
 
 static bool close_table(Store *store, tr_error *err)
 {
     RunsTable *t = (RunsTable *)store;
-    write_next(t, true);
+    write_next(t, true, err);
     const bool good = tr_file_commit(t->file, err);
     free(t);
     return good;
@@ -102,7 +132,8 @@ Store *tr_table_open(const Sweep *s, const char *path, tr_error *err)
     Buffer header = {0};
     RunsTable *t = has_failed(err) ? NULL : calloc(1, sizeof *t);
     if (!t) return tr_fail_memory(err), NULL;
-    t->store = (Store){.block = add_block, .close = close_table, .sweep = s};
+    t->store = (Store){.block = add_block, .commit = flush, .close = close_table, .sweep = s};
+    t->next = s->options->shard, t->stride = s->options->shards ? s->options->shards : 1;
     add_header(s, &header);
     if (header.failed) tr_fail_memory(err);
     t->file = has_failed(err) ? NULL : tr_file_create(path, err);
