@@ -204,6 +204,28 @@ check test "$(grep -o '<circle' dots.svg | wc -l)" -gt $count
 run 0 plot grid.db -x l,a0 -y "final(a)" -o map.svg
 check grep -q 'final(a) from ' map.svg
 check test "$(grep -o '<rect' map.svg | wc -l)" -ge $((6 + 13))
+# cells of uneven values end where the next ones begin
+run 0 sweep swing.yaml --vary l=0.4,0.41,0.5,0.9 --vary a0=1,2,2.2 "${keep[@]}" -q -o uneven.db
+run 0 plot uneven.db -x l,a0 -y "final(a)" -o uneven.svg
+grep -o '<rect x[^>]*' uneven.svg | grep -v 'width="2"' | tail -n +2 >cells # but for those of the scale, and the box
+edges() { # COLUMNS: of where it begins and how wide it is; how many there are, and whether they are apart
+    awk -F'"' -v from="$1" -v wide="$2" '{ print $from, $from + $wide }' cells | sort -n -u |
+        awk 'NR > 1 && ($1 - end > 0.05 || end - $1 > 0.05) { bad = 1 } { end = $2 } END { print NR, bad + 0 }'
+}
+check test "$(wc -l <cells)" -eq 12
+check test "$(edges 2 6)" = '4 0'
+check test "$(edges 4 8)" = '3 0'
+for column in status words; do
+    run 2 plot grid.db -x $column -o no.svg
+    run 2 plot grid.db -y $column -o no.svg
+    err_is "trundle: '$column' is a text, of which there is no picture"
+done
+check test ! -e no.svg
+run 1 sweep swing.yaml --vary "m=-1, -2" --vary l=0.4,0.5 --keep "final(a)" -q -o vain.db
+for x in m m,l; do
+    run 2 plot vain.db -x $x -y "final(a)" -o no.svg
+    err_is "trundle: there is no run with a number for 'final(a)'"
+done
 run 2 plot grid.db -x k -o no.svg
 err_has "'grid.db' has no column 'k'"
 run 2 plot grid.db whole.db -o no.svg

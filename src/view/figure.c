@@ -146,11 +146,10 @@ static void draw_marks(const Drawing *s, const Box *box, const Curve *curve, siz
         const double x = curve->x[i], y = curve->y[i];
         if (!is_drawn(s->figure, x, y) || (m->shade && !isfinite(m->shade[i]))) continue;
         if (m->shade) tr_begin_shade(s, m->shade[i]);
-        if (m->width > 0) {
-            const Point a = {tr_axis_at(&s->x, x - m->width / 2),
-                             tr_axis_at(&box->y, y + m->height / 2)};
-            const Point b = {tr_axis_at(&s->x, x + m->width / 2),
-                             tr_axis_at(&box->y, y - m->height / 2)};
+        if (m->cells) {
+            const Edges *cell = &m->cells[i];
+            const Point a = {tr_axis_at(&s->x, cell->left), tr_axis_at(&box->y, cell->high)};
+            const Point b = {tr_axis_at(&s->x, cell->right), tr_axis_at(&box->y, cell->low)};
             tr_svg_rect(s->svg, a, b.x - a.x, b.y - a.y);
         } else
             tr_svg_circle(s->svg, (Point){tr_axis_at(&s->x, x), tr_axis_at(&box->y, y)}, 2.2);

@@ -9,10 +9,14 @@
 #include <trundle/trundle.h>
 
 // What stands at the points of a curve in place of a line through them: dots, in the colour of the
-// curve or each of its own; with a size [of the axes] cells.
+// curve or each of its own; with edges [of the axes] cells.
+typedef struct Edges {
+    double left, right, low, high;
+} Edges;
+
 typedef struct Marks {
     const double *shade; // of each, 0 ... 1; NULL
-    double width, height;
+    const Edges *cells;  // likewise
 } Marks;
 
 // Numbers that are not finite are gaps. Others are 0 or between TR_AXIS_SMALLEST and _LARGEST.

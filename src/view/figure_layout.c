@@ -8,10 +8,10 @@
 // ---- what is there -------------------------------------------------------------------------
 
 // Cells are seen to their edges.
-static void widen(const Marks *marks, double x, double y, Extent *e)
+static void widen(const Edges *cell, Extent *e)
 {
-    e->x = tr_range_with(tr_range_with(e->x, x - marks->width / 2), x + marks->width / 2);
-    e->y = tr_range_with(tr_range_with(e->y, y - marks->height / 2), y + marks->height / 2);
+    e->x = tr_range_with(tr_range_with(e->x, cell->left), cell->right);
+    e->y = tr_range_with(tr_range_with(e->y, cell->low), cell->high);
 }
 
 Extent tr_extent_of(const Figure *figure, const Curve *curve)
@@ -23,7 +23,7 @@ Extent tr_extent_of(const Figure *figure, const Curve *curve)
         if (isfinite(y) || !figure->is_track) e.x = tr_range_with(e.x, x); // gaps have their place
         if (!is_drawn(figure, x, y)) continue;
         e.y = tr_range_with(e.y, y);
-        if (curve->marks) widen(curve->marks, x, y, &e);
+        if (curve->marks && curve->marks->cells) widen(&curve->marks->cells[i], &e);
         e.drawn++;
     }
     tr_ellipses_extend(curve, &e.x, &e.y);

@@ -82,12 +82,26 @@ static void read_runs(SweepPlot *p)
         tr_fail(p->err, TR_USAGE, (Place){0}, "'%.200s' has no runs yet", path);
 }
 
+static bool has_numbers(const double *column, size_t rows)
+{
+    for (size_t i = 0; i < rows; i++)
+        if (isfinite(column[i])) return true;
+    return false;
+}
+
+// One that can be drawn; else NULL and an error
 static const double *find_column(SweepPlot *p, const char *name)
 {
     const double *column = tr_sheet_column(p->sheet, name);
     Suggestion nearest = {.wanted = text_of(name)};
     char hint[TR_HINT_SIZE];
-    if (column || has_failed(p->err)) return column;
+    if (has_failed(p->err)) return NULL;
+    if (column && has_numbers(column, p->sheet->rows)) return column;
+    if (column && (strcmp(name, "status") == 0 || strcmp(name, "words") == 0))
+        tr_fail(p->err, TR_USAGE, (Place){0}, "'%s' is a text, of which there is no picture", name);
+    else if (column)
+        tr_fail(p->err, TR_USAGE, (Place){0}, "there is no run with a number for '%.60s'", name);
+    if (column) return NULL;
     for (size_t i = 1; i < p->sheet->columns; i++)
         tr_suggest(&nearest, text_of(p->sheet->names[i]));
     tr_fail(p->err, TR_USAGE, (Place){0}, "'%.200s' has no column '%.60s'%s", p->options->runs[0],
@@ -184,7 +198,7 @@ static size_t add_curves(SweepPlot *p, const char *name, Curve *curves, bool tel
     size_t first[MOST_LINES + 1], *group = alloc(p, p->sheet->rows, sizeof *group);
     if (!x || !y || !group) return 0;
     const size_t groups = group_runs(p, group, first);
-    static const Marks dots = {NULL, 0, 0};
+    static const Marks dots = {NULL, NULL};
     if (!groups) {
         *curves = (Curve){name, x, y, p->sheet->rows, {NULL}, &dots};
         return 1;
@@ -224,17 +238,46 @@ static int compare_numbers(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-// How far values of a column are apart on average; 0 where each is another
-static double spacing(SweepPlot *p, const double *column, size_t *different)
+// The different values of a column, upwards; NULL and an error
+static const double *list_values(SweepPlot *p, const double *column, size_t *count)
 {
     const size_t rows = p->sheet->rows;
     double *sorted = alloc(p, rows, sizeof *sorted);
-    *different = 1;
-    if (!sorted) return 0;
-    memcpy(sorted, column, rows * sizeof *sorted);
-    qsort(sorted, rows, sizeof *sorted, compare_numbers);
-    for (size_t i = 1; i < rows; i++) *different += sorted[i] != sorted[i - 1];
-    return *different > 1 ? (sorted[rows - 1] - sorted[0]) / (double)(*different - 1) : 0;
+    size_t n = 0;
+    *count = 0;
+    if (!sorted) return NULL;
+    for (size_t i = 0; i < rows; i++)
+        if (isfinite(column[i])) sorted[n++] = column[i];
+    qsort(sorted, n, sizeof *sorted, compare_numbers);
+    for (size_t i = 0; i < n; i++)
+        if (!i || sorted[i] != sorted[i - 1]) sorted[(*count)++] = sorted[i];
+    return sorted;
+}
+
+// Where the cell of a value begins and ends: halfway to its neighbours, of which there is one at
+// least, and beyond the last as far as before it.
+static void find_edges(const double *values, size_t count, double value, double *from, double *to)
+{
+    const double *at = bsearch(&value, values, count, sizeof *values, compare_numbers);
+    if (!at) return; // it is no number, and not drawn
+    const double before = at > values ? at[0] - at[-1] : at[1] - at[0];
+    const double behind = at + 1 < values + count ? at[1] - at[0] : before;
+    *from = value - before / 2, *to = value + behind / 2;
+}
+
+// NULL where runs fill no grid
+static const Edges *make_cells(SweepPlot *p, const double *x, const double *y)
+{
+    size_t columns, lines;
+    const size_t rows = p->sheet->rows;
+    const double *xs = list_values(p, x, &columns), *ys = list_values(p, y, &lines);
+    if (!xs || !ys || columns < 2 || lines < 2 || columns * lines > 2 * rows) return NULL;
+    Edges *cells = alloc(p, rows, sizeof *cells);
+    for (size_t i = 0; cells && i < rows; i++) {
+        find_edges(xs, columns, x[i], &cells[i].left, &cells[i].right);
+        find_edges(ys, lines, y[i], &cells[i].low, &cells[i].high);
+    }
+    return cells;
 }
 
 // Cells where runs fill a grid, else dots
@@ -246,21 +289,13 @@ static void add_map(SweepPlot *p, const char *name)
     double *shade = alloc(p, rows, sizeof *shade);
     Marks *marks = alloc(p, 1, sizeof *marks);
     Curve *curve = alloc(p, 1, sizeof *curve);
-    size_t columns, lines;
     if (!x || !y || !z || !shade || !marks || !curve) return;
     Range range = tr_range_empty();
     for (size_t i = 0; i < rows; i++)
         if (isfinite(z[i])) range = tr_range_with(range, z[i]);
-    if (tr_range_is_empty(range)) {
-        tr_fail(p->err, TR_USAGE, (Place){0}, "there is no run with a number for '%.60s'", name);
-        return;
-    }
     const double wide = range.high > range.low ? range.high - range.low : 1;
     for (size_t i = 0; i < rows; i++) shade[i] = (z[i] - range.low) / wide;
-    const double dx = spacing(p, x, &columns), dy = spacing(p, y, &lines);
-    *marks = (Marks){.shade = shade};
-    if (columns > 1 && lines > 1 && columns * lines <= 2 * rows)
-        marks->width = dx, marks->height = dy;
+    *marks = (Marks){.shade = shade, .cells = make_cells(p, x, y)};
     Buffer text = {0};
     tr_buffer_print(&text, "%s from ", name);
     tr_buffer_number(&text, tr_number_rounded(range.low, 4));
