@@ -291,7 +291,40 @@ run 2 sweep other.yaml "${many[@]:2}" -o whole.db
 err_has "'whole.db' was begun with another model, or the model has changed since"
 run 2 "${many[@]}" --set c=0.2 -o whole.db
 err_has 'another set'
-check same_runs killed.db whole.db
+# what the model is made of, too
+cat >arm.yaml <<'END'
+trundle: 1
+parameters: {l: 0.5}
+bodies:
+  bob: {joint: {type: revolute, axis: "0, 1, 0", coordinate: a}, mass: pull(1), com: "0, 0, -l"}
+tables: {pull: {file: spring.csv, x: x, value: y}}
+END
+printf 'x,y\n0,0\n1,2\n9,3\n' >spring.csv
+cat >robot.yaml <<'END'
+trundle: 1
+include: {left: {file: arm.yaml}}
+initial: {left_a: 1}
+END
+made=(sweep robot.yaml --vary left_l=0.4,0.5 --end 0.1 -o made.db)
+run 0 "${made[@]}"
+run 0 "${made[@]}"
+err_has '2 of 2 runs were there before'
+for file in arm.yaml spring.csv; do
+    cp $file kept
+    sed -i 's/mass: pull/mass: 2*pull/; s/1,2/1,2.5/' $file
+    run 2 "${made[@]}"
+    err_has "'made.db' was begun with another model, or the model has changed since"
+    cp kept $file
+    run 0 "${made[@]}"
+done
+# blanks alone change nothing, other formulas do
+two=(sweep swing.yaml --vary l=0.4,0.5 -o blanks.db)
+run 0 "${two[@]}" --keep "final(a), low=time(a < 0)" --stop "t > 0.2" -q
+run 0 "${two[@]}" --keep " final( a ),low = time(a<0) " --stop " t>0.2"
+err_has '2 of 2 runs were there before'
+run 2 "${two[@]}" --keep "final(a), low=time(a < 1)" --stop "t > 0.2"
+err_has "'blanks.db' was begun with another keep, 'final(a),low=time(a<0)' and not 'final(a),low=time(a<1)'"
+check same_runs one.db whole.db
 sqlite3 foreign.db 'CREATE TABLE birds (name)'
 run 2 "${many[@]}" -o foreign.db
 err_has "'foreign.db' is a database of something else"

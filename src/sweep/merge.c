@@ -3,6 +3,7 @@
 #include "base/database.h"
 #include "base/error.h"
 #include "sim/swept.h"
+#include "sweep/settings.h"
 
 #include <trundle/trundle.h>
 
@@ -110,7 +111,8 @@ static bool compare_settings(const Merge *m, tr_error *err)
         else
             tr_fail(err, TR_USAGE, (Place){0},
                     "'%.120s' was made with another %.40s than '%.120s': '%.60s', not '%.60s'",
-                    m->part, name, m->first, tr_query_text(q, 2), tr_query_text(q, 1));
+                    m->part, setting_words(name), m->first, tr_query_text(q, 2),
+                    tr_query_text(q, 1));
     }
     tr_query_free(q);
     return !has_failed(err);

@@ -94,7 +94,7 @@ static void refuse(const Sweep *s, const SweepSetting *setting, const char *was,
         tr_fail(err, TR_USAGE, (Place){0},
                 "'%.150s' was begun with another %s, '%.80s' and not '%.80s': give another file, "
                 "or go on as it was begun",
-                path, setting->name, was, setting->value);
+                path, setting_words(setting->name), was, setting->value);
 }
 
 static bool check_settings(const RunsDatabase *r, const SweepSettings *settings, tr_error *err)
@@ -106,7 +106,7 @@ static bool check_settings(const RunsDatabase *r, const SweepSettings *settings,
         tr_query_restart(q);
         tr_query_put_text(q, 1, setting->name);
         const char *was = tr_query_step(q, err) ? tr_query_text(q, 0) : "";
-        if (!has_failed(err) && strcmp(was, setting->value) != 0)
+        if (!has_failed(err) && !tr_sweep_setting_is(setting, was, err))
             refuse(r->store.sweep, setting, was, err);
     }
     tr_query_free(q);

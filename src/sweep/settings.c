@@ -5,6 +5,7 @@
 #include "sim/certificate.h"
 
 #include <assert.h>
+#include <ctype.h>
 #include <stdlib.h>
 
 // The text is taken over.
@@ -37,6 +38,39 @@ static void add_words(SweepSettings *settings, const char *name, const char *con
     tr_buffer_print(&text, "%s", "");
     for (size_t i = 0; i < count; i++) tr_buffer_print(&text, i ? "; %s" : "%s", words[i]);
     add_buffer(settings, name, &text, err);
+}
+
+static bool is_word(char c) { return isalnum((unsigned char)c) || c == '_'; }
+
+// Blanks count between words alone.
+static void add_bare(Buffer *text, const char *formulas)
+{
+    tr_buffer_print(text, "%s", "");
+    for (const char *at = formulas; *at; at++)
+        if (!is_space(*at))
+            tr_buffer_add(text, at, 1);
+        else if (text->length && is_word(text->at[text->length - 1]) && is_word(at[1]))
+            tr_buffer_add(text, " ", 1);
+}
+
+static void add_formulas(SweepSettings *settings, const char *name, const char *value,
+                         tr_error *err)
+{
+    Buffer text = {0};
+    add_bare(&text, value ? value : "");
+    add_buffer(settings, name, &text, err);
+    if (!has_failed(err)) settings->at[settings->count - 1].is_formula = true;
+}
+
+bool tr_sweep_setting_is(const SweepSetting *setting, const char *was, tr_error *err)
+{
+    if (!setting->is_formula) return strcmp(was, setting->value) == 0;
+    Buffer bare = {0};
+    add_bare(&bare, was);
+    char *text = tr_text_finish(&bare, err);
+    const bool is_same = text && strcmp(text, setting->value) == 0;
+    free(text);
+    return is_same;
 }
 
 // The values themselves: a file may change.
@@ -106,8 +140,8 @@ static void add_options(const Sweep *s, SweepSettings *settings, tr_error *err)
     add_number(settings, "samples", (double)s->design.samples, err);
     add_number(settings, "seed", s->design.seed, err);
     add_words(settings, "keep", s->names + kept_at(s), s->keep.count, err);
-    add_text(settings, "keep as given", o->keep, err);
-    add_text(settings, "stop", o->stop, err);
+    add_formulas(settings, "keep as given", o->keep, err);
+    add_formulas(settings, "stop", o->stop, err);
     add_number(settings, "record", (double)o->record, err);
     add_text(settings, "free", o->free, err);
     add_words(settings, "hold", o->holds, o->hold_count, err);
