@@ -169,7 +169,7 @@ fi
 # All but the seconds of a table of runs
 runs_of() {
     rm -f bare.db
-    cp "$1" bare.db && sqlite3 bare.db 'ALTER TABLE runs DROP COLUMN seconds; SELECT * FROM runs'
+    cp "$1" bare.db && sqlite3 bare.db 'ALTER TABLE runs DROP COLUMN seconds; SELECT * FROM runs; SELECT * FROM rows'
 }
 same_runs() { [ "$(runs_of "$1" | sha256sum)" = "$(runs_of "$2" | sha256sum)" ]; }
 
@@ -235,19 +235,52 @@ err_has 'a sweep has no track and no times'
 run 4 plot runs.db -o no.svg
 err_has "cannot use the database 'runs.db'"
 
-# Killed at random moments, and gone on with
-kills=3
-[ -n "$full" ] && kills=20
-what="kills"
-for ((i = 0; i < kills; i++)); do
-    "$trundle" "${many[@]}" -q -o killed.db >/dev/null 2>&1 &
-    if [ -n "$full" ]; then sleep "$((RANDOM % 3)).$((RANDOM % 10))"; else sleep "0.$((RANDOM % 7 + 2))"; fi
-    kill -9 $! 2>/dev/null
-    wait $! 2>/dev/null
-done
-run 0 "${many[@]}" -o killed.db
-check same_runs killed.db whole.db
-check test "$(sqlite3 killed.db 'SELECT count(*) FROM rows')" -eq "$(sqlite3 whole.db 'SELECT count(*) FROM rows')"
+# Killed at random moments, and gone on with: many times before the end, which one thread is slow to
+# reach; what is done nevertheless begins anew
+strike() { # NAME KILLS OPTIONS...
+    local name=$1 kills=$2 hits=0 tries began most moment there
+    shift 2
+    local sweep=(sweep swing.yaml "${vary[@]}" --samples $count "${keep[@]}" --record 100 "$@" -q)
+    began=$(date +%s%N)
+    run 0 "${sweep[@]}" --jobs 1 -o "$name.db"
+    most=$((($(date +%s%N) - began) / 1500000 / kills)) # [ms] so that they come to a third of it
+    rm -f killed.db
+    for ((tries = 0; hits < kills && tries < 10 * kills; tries++)); do
+        moment=$((most * (RANDOM % 1000) / 1000))
+        "$trundle" "${sweep[@]}" --jobs 1 -o killed.db >/dev/null 2>&1 &
+        sleep "$(printf '%d.%03d' $((moment / 1000)) $((moment % 1000)))"
+        kill -9 $! 2>/dev/null
+        wait $! 2>/dev/null
+        status=$?
+        there=$(sqlite3 killed.db 'SELECT count(*) FROM runs' 2>/dev/null)
+        if [ $status -eq 137 ] && [ "${there:-0}" -lt $count ]; then
+            hits=$((hits + 1))
+        elif [ "${there:-0}" -eq $count ]; then
+            check same_runs killed.db "$name.db"
+            rm -f killed.db
+        fi
+    done
+    what="kills: $name"
+    check test $hits -eq "$kills"
+    run 0 "${sweep[@]}" -o killed.db
+    check same_runs killed.db "$name.db"
+}
+if [ -n "$full" ]; then
+    strike struck 20 --end 4
+    strike struck_side_by_side 20 --end 40 --method rk4
+else
+    strike struck 3 --end 20
+fi
+
+# Blocks of runs side by side of which some are there, wherever they were made
+side_by_side=(sweep swing.yaml "${vary[@]}" --samples 200 --end 3 "${keep[@]}" --record 10 --method rk4 -q)
+run 0 "${side_by_side[@]}" -o blocks.db
+cp blocks.db holes.db
+sqlite3 holes.db 'DELETE FROM runs WHERE run % 7 = 3 OR run IN (0, 63, 64, 199) OR run BETWEEN 100 AND 150;
+    DELETE FROM rows WHERE run % 20 = 10 AND "row" > 5 AND run NOT IN (SELECT run FROM runs)'
+check test "$(sqlite3 holes.db 'SELECT count(*) FROM runs')" -lt 130
+run 0 "${side_by_side[@]}" --jobs 2 -o holes.db
+check same_runs holes.db blocks.db
 
 # What is there grows while it works, and stays
 if [ -n "$full" ]; then
@@ -442,7 +475,7 @@ else
 fi
 
 # Another program has it: it is waited for, for a while
-cp killed.db locked.db
+cp whole.db locked.db
 sqlite3 locked.db 'DELETE FROM runs WHERE run > 100'
 hold() { (echo 'BEGIN IMMEDIATE; SELECT 1;'; sleep "$1") | sqlite3 locked.db >held; }
 hold 1 &
