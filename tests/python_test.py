@@ -876,6 +876,9 @@ class Sweeps(unittest.TestCase):
         self.assertEqual([plain(w["final(x)"])[i] for i in (0, 2)], [2, 3])
         self.assertIn("'b' = -1", w.failures[1])
         self.assertIn("'b' = -1", w.text)
+        for name in "end", "every", "step", "rtol", "atol":
+            with self.assertRaisesRegex(trundle.UsageError, f"{name}: a number, not nan"):
+                m.sweep("b=4", **{name: float("nan")})
         w = m.sweep("b=4", "final(x)", stop="t > 0.3", end=1, every=0.1)
         self.assertEqual(w.status, ("stopped",))
 

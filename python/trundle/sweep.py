@@ -61,6 +61,9 @@ def _shard(shard):
 def sweep(model, vary, table, keep, hold, shard, progress, output, **options):
     """What m.sweep() gives."""
     options = {name: value for name, value in options.items() if value is not None}
+    for name, value in options.items():
+        if isinstance(value, float) and math.isnan(value):  # to the library that is None
+            raise UsageError(f"{name}: a number, not {value!r}")
     options.update(vary=_varied(vary), hold=equations(hold), **({} if shard is None else _shard(shard)))
     if not options["vary"] and table is None:
         raise UsageError("what varies? Say it as {'m0': [60, 80], 'speed0': 'uniform(4, 6)'}, or by table=")
