@@ -728,7 +728,8 @@ int main(int argc, char **argv)
     } else {
         fprintf(stderr, "usage: trundle_bench [times | counts | compare | page | steps | batch | "
                         "runs [PROGRAM] | settle | gpu [NAME...] | gpu-sweep [RUNS] | bits "
-                        "MODEL.yaml... | equations | slopes]\n");
+                        "MODEL.yaml... | equations | slopes]\n"
+                        "runs PROGRAM: sweeps against that trundle, as an older one\n");
         return 2;
     }
     return !good || ferror(stdout) || fflush(stdout) != 0;

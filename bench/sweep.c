@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// 100,000 bicycles, of which four parameters vary and numbers alone are kept, on threads, by the
-// lanes of this processor and of a lesser one; and against one program after the other.
+// 100,000 bicycles, of which four parameters vary and numbers alone are kept, on threads, in
+// processes of MPI, by the lanes of this processor and of a lesser one; what memory that takes; and
+// against one program after the other.
 #include "bench/bench.h"
 
 #include <math.h>
@@ -15,21 +16,18 @@
 #include "gpu/machine.h"
 #include "program/kernel.h"
 
-enum { RUNS = 100000, FEWER = 20000, PROGRAMS = 20, MOST_WORDS = 24 };
+enum { RUNS = 100000, FEWER = 20000, FEW = 10000, PROGRAMS = 20, MOST_WORDS = 40 };
+enum { ROUNDS = 4 }; // of what is compared, one after the other: the best counts
+
+static const char *const vary[] = {"m0~uniform(70, 100)", "speed0~uniform(4.3, 5)",
+                                   "h3~uniform(0.29, 0.31)", "roll_rate0~normal(0.3, 0.1)"};
+static const char keep[] = "final(roll), max(abs(roll)), rms(steer)";
 
 static double wall_now(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-// [MB] that the process has taken at most
-static double most_memory(void)
-{
-    struct rusage used;
-    getrusage(RUSAGE_SELF, &used);
-    return (double)used.ru_maxrss / 1024;
 }
 
 // Of those that have ended [s]
@@ -49,13 +47,11 @@ typedef struct Took {
 static Took time_options(const tr_model *model, size_t runs, tr_sweep_options o,
                          tr_sweep_summary *summary, tr_error *err)
 {
-    static const char *const vary[] = {"m0~uniform(70, 100)", "speed0~uniform(4.3, 5)",
-                                       "h3~uniform(0.29, 0.31)", "roll_rate0~normal(0.3, 0.1)"};
     tr_derive_options how = tr_derive_defaults();
     how.case_name = "free";
     o.vary = vary, o.vary_count = 4, o.samples = runs;
     o.method = "rk4", o.step = 5e-3, o.end = 5, o.every = 0.1;
-    o.keep = "final(roll), max(abs(roll)), rms(steer)";
+    o.keep = keep;
     const Took began = {bench_now(), wall_now()};
     tr_sweep(model, &how, &o, summary, err);
     return (Took){bench_now() - began.cpu, wall_now() - began.wall};
@@ -88,29 +84,94 @@ static Took time_program(const char *program)
     return (Took){(children_now() - began.cpu) / PROGRAMS, (wall_now() - began.wall) / PROGRAMS};
 }
 
+// [MB] that a process takes at most which makes so many runs and nothing else before
+static double most_memory(size_t runs)
+{
+    int status;
+    struct rusage used;
+    const pid_t child = fork();
+    if (child == 0) {
+        tr_error err = {0};
+        tr_model *model = tr_model_read("models/bicycle.yaml", &err);
+        time_sweep(model, runs, 1, &err);
+        _exit(err.status != TR_OK);
+    }
+    if (child < 0 || wait4(child, &status, 0, &used) != child || status) return (double)NAN;
+    return (double)used.ru_maxrss / 1024;
+}
+
+// [s] of the same by `trundle sweep` with one thread, alone or in so many processes of MPI; NaN
+// where there is no mpirun
+static double time_processes(const char *program, const char *processes)
+{
+    const char *words[MOST_WORDS] = {
+        "mpirun", "--allow-run-as-root", "--oversubscribe", "-n", processes, program,
+        "sweep",  "models/bicycle.yaml"};
+    char samples[24];
+    size_t n = 8;
+    snprintf(samples, sizeof samples, "%d", FEWER);
+    for (int i = 0; i < 4; i++) words[n++] = "--vary", words[n++] = vary[i];
+    const char *const others[] = {"--case", "free",     "--keep",  keep,       "--samples",
+                                  samples,  "--method", "rk4",     "--step",   "5e-3",
+                                  "--end",  "5",        "--every", "0.1",      "--jobs",
+                                  "1",      "-q",       "-o",      "/dev/null"};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) words[n++] = others[i];
+    const double began = wall_now();
+    pid_t child;
+    int status;
+    const bool good = !posix_spawnp(&child, words[0], NULL, NULL, (char *const *)words, environ) &&
+                      waitpid(child, &status, 0) == child && !status;
+    return good ? wall_now() - began : (double)NAN;
+}
+
+// How many times as fast two threads are as one, and two processes as one, measured in turns; gives
+// the seconds of a run by two threads.
+static double print_scaling(const tr_model *model, const char *program, tr_error *err)
+{
+    double best[2] = {INFINITY, INFINITY}, processes[2] = {INFINITY, INFINITY};
+    double cpu[2] = {0};
+    for (int round = 0; round < ROUNDS; round++)
+        for (size_t k = 0; k < 2; k++) {
+            const Took took = time_sweep(model, FEW, k + 1, err);
+            best[k] = fmin(best[k], took.wall), cpu[k] += took.cpu;
+            if (round % 2) continue;
+            const double wall = time_processes(program, k ? "2" : "1");
+            processes[k] = isnan(wall) ? wall : fmin(processes[k], wall);
+        }
+    printf("sweep: 2 threads %.2f times as fast as one (aim 1.8, on an idle machine), with %.2f "
+           "times its processor time; ",
+           best[0] / best[1], cpu[1] / cpu[0]);
+    if (isnan(processes[0] + processes[1]))
+        printf("MPI cannot be measured here\n");
+    else
+        printf("2 processes of MPI %.2f times as fast as one (aim 1.8)\n",
+               processes[0] / processes[1]);
+    return best[1] / FEW;
+}
+
 void bench_runs(const char *program)
 {
     tr_error err = {0};
     const Machine own = tr_machine();
+    fflush(stdout); // before there are two of us
+    const double few = most_memory(FEW), many = most_memory(RUNS);
     tr_model *model = tr_model_read("models/bicycle.yaml", &err);
-    const Took some = time_sweep(model, FEWER, 1, &err);
-    const double before = most_memory();
     const Took all = time_sweep(model, RUNS, 1, &err);
-    const double after = most_memory();
-    const Took two = time_sweep(model, FEWER, 2, &err);
     tr_limit_machine(own < MACHINE_AVX2 ? own : MACHINE_AVX2); // as on a lesser processor
     const Took lesser = time_sweep(model, FEWER, 1, &err);
     tr_limit_machine(own);
     const Took one = time_program(program ? program : TR_TRUNDLE);
     printf(
         "sweep: %d of bicycle, 5 s by rk4 at 5 ms, four parameters varied: %.0f runs a second and "
-        "core, starts included (aim %d), with 4 lanes %.0f (aim 1500); 2 threads %.2f times as "
-        "fast as one (aim 1.8, on an idle machine), with %.2f times its processor time; memory "
-        "%.1f MB after %d runs and %.1f after all; one trundle simulate after the other %.2f ms "
-        "each, %.0f times as long, and %.0f times the processor time%s%s\n",
-        RUNS, RUNS / all.cpu, own > MACHINE_AVX2 ? 2000 : 1500, FEWER / lesser.cpu,
-        some.wall / two.wall, two.cpu / some.cpu, before, FEWER, after, 1e3 * one.wall,
-        one.wall / (all.wall / RUNS), one.cpu / (all.cpu / RUNS), err.status ? ": " : "", err.text);
+        "core, starts included (aim %d), with 4 lanes %.0f (aim 1500); memory %.1f MB of %d runs "
+        "and %.1f of all, %.2f times as much (aim 1.05)\n",
+        RUNS, RUNS / all.cpu, own > MACHINE_AVX2 ? 2000 : 1500, FEWER / lesser.cpu, few, FEW, many,
+        many / few);
+    const double two = print_scaling(model, TR_TRUNDLE, &err);
+    printf("sweep: one trundle simulate after the other %.2f ms each, %.0f times as long as a run "
+           "by two threads (aim 130), and %.0f times the processor time\n",
+           1e3 * one.wall, one.wall / two, one.cpu / (all.cpu / RUNS));
+    if (err.status) printf("sweep: %s\n", err.text);
     tr_model_free(model);
 }
 
