@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs of a sweep that are simulated: by rk4 and lie many side by side, by other methods one after
-// the other. Each has the bits of tr_simulate. For a GPU a worker has many blocks at once, whose
-// runs are one batch.
+// the other. Each has the bits of tr_simulate with the same equations. These were derived with the
+// model's own numbers: where a number of the run would make others (a factor that is 1, say), a
+// tr_simulate of a system derived with it may differ in the last bit. For a GPU a worker has many
+// blocks at once, whose runs are one batch.
 #include "sweep/simulating.h"
 #include "base/clock.h"
 #include "base/error.h"
