@@ -226,6 +226,19 @@ for x in m m,l; do
     run 2 plot vain.db -x $x -y "final(a)" -o no.svg
     err_is "trundle: there is no run with a number for 'final(a)'"
 done
+# A page of runs of which none was recorded, or none moves, has their numbers
+echo '<html><!--data--></html>' >page.html
+run 0 sweep swing.yaml --vary l=0.4,0.5 --do linearise --record 1 -q -o modes.db
+for file in uneven.db modes.db; do
+    run 0 view $file --model swing.yaml --page page.html -o numbers.html
+    err_has "no run of '$file' was recorded, so none moves: the page shows what they came to"
+    check grep -q 'id="sweep">{' numbers.html
+    check grep -q '"shown": *\[ *\]' numbers.html
+    check test "$(grep -c 'id="columns"' numbers.html)" -eq 0
+done
+run 0 view grid.db --model swing.yaml --page page.html -q -o moving.html
+silent
+check grep -q 'id="columns"' moving.html
 run 2 plot grid.db -x k -o no.svg
 err_has "'grid.db' has no column 'k'"
 run 2 plot grid.db whole.db -o no.svg

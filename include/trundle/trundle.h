@@ -869,6 +869,7 @@ typedef struct tr_sweep_summary {
 bool tr_sweep(const tr_model *model, const tr_derive_options *derive,
               const tr_sweep_options *options, tr_sweep_summary *summary, tr_error *err);
 // Runs of a database whose rows are kept: how many there are, and the numbers of the first `most`.
+// Steady motions, eigenvalues and poses are no runs.
 // "sweep.db:17" stands for a recorded file wherever runs are read.
 bool tr_sweep_recorded(const char *path, size_t *runs, size_t most, size_t *count, tr_error *err);
 // Databases of one sweep as one, which is made, or gone on with: its shards, say. The summary tells
@@ -1351,8 +1352,10 @@ typedef struct tr_view_run {
 } tr_view_run;
 
 typedef struct tr_view_options {
-    size_t size;               // of this structure, as the defaults have it
-    const char *run;           // a recorded .csv file, with or without its certificate beside it
+    size_t size; // of this structure, as the defaults have it
+    // A recorded .csv file, with or without its certificate beside it; with `sweep` NULL where no
+    // run of it was recorded: the page then shows numbers of runs alone
+    const char *run;
     const char *output;        // the .html file; "-" is standard output
     const char *page;          // a file in place of the page that the library has, or NULL
     const tr_view_run *others; // drawn over it, and plotted with it

@@ -7,6 +7,9 @@
 
 enum { MOST_SHOWN = 40, MOST_NAME = 4200 }; // runs of a sweep on a page; [bytes]
 
+// Of no run: behind the name of a database it stands for what all runs have.
+#define NO_RUN "999999999999999999"
+
 static void print_size(const char *path, size_t bytes)
 {
     if (bytes < 1000000)
@@ -63,17 +66,22 @@ static tr_system *system_of(const Options *options, const char *run, char **equa
     return system;
 }
 
+// Without runs there is one that stands for the model, and nothing moves.
 static int write_report(const Options *options, const tr_view_run *runs, size_t count,
                         const char *sweep, const char *equations)
 {
     tr_error err = {0};
     tr_view_summary summary = {0};
     tr_view_options how = tr_view_defaults();
-    how.run = runs[0].run, how.output = options->output, how.page = options->page;
+    how.run = cli_ends_with(runs[0].run, ":" NO_RUN) ? NULL : runs[0].run;
+    how.output = options->output, how.page = options->page;
     how.others = runs + 1, how.other_count = count - 1;
     how.equations = equations, how.sweep = sweep;
     if (!tr_view(runs[0].system, &how, &summary, &err))
         return cli_complain(err.status == TR_INVALID && count == 1 ? how.run : NULL, &err);
+    if (!how.run && !options->quiet)
+        cli_say("no run of '%s' was recorded, so none moves: the page shows what they came to\n",
+                sweep);
     cli_print_report(options, &how, &summary);
     return 0;
 }
@@ -86,11 +94,8 @@ static int take_recorded(Options *options, char (*names)[MOST_NAME])
     const char *file = options->runs.word[0];
     if (!tr_sweep_recorded(file, runs, MOST_SHOWN, &count, &err)) return cli_complain(NULL, &err);
     if (!count) {
-        cli_say(
-            "trundle: '%s' has no rows of runs to show: sweep with --record K, for those of every "
-            "K-th\n",
-            file);
-        return TR_USAGE;
+        snprintf(names[0], MOST_NAME, "%s:" NO_RUN, file);
+        return options->runs.word[0] = names[0], 0;
     }
     if (count > MOST_SHOWN && !options->quiet)
         cli_say("warning: the page shows the first %d of %zu runs that have rows\n", MOST_SHOWN,

@@ -204,7 +204,11 @@ bool tr_sweep_recorded(const char *path, size_t *runs, size_t most, size_t *coun
     *count = 0;
     if (!path || has_failed(err)) return false;
     Database *file = tr_swept_open(path, err);
-    Query *q = tr_query_new(file, "SELECT DISTINCT run FROM rows ORDER BY run", err);
+    Query *q =
+        tr_query_new(file,
+                     "SELECT DISTINCT run FROM rows WHERE NOT EXISTS (SELECT 1 FROM settings "
+                     "WHERE name = 'do' AND value <> 'simulate') ORDER BY run",
+                     err);
     for (; tr_query_step(q, err); (*count)++)
         if (*count < most) runs[*count] = (size_t)tr_query_count(q, 0);
     tr_query_free(q);

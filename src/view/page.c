@@ -10,6 +10,7 @@
 //   equations where they are given: a document or words, as base64
 //   sweep     of a sweep: JSON, its runs as lists of numbers (view/swept_runs.c)
 //
+// (where no run of a sweep was recorded, the report is of the model alone, without numbers)
 // and the same, but for the last, for each further run, as report-1, columns-1 and so on.
 // Whatever a name is, it cannot end its element: the JSON holds no <, > or &.
 #include "view/page.h"
@@ -344,11 +345,13 @@ static void describe(Part *part, const Report *report)
     tr_json_text(j, "title", title ? title : "");
     tr_json_text(j, "label", report->label ? report->label : "");
     tr_json_text(j, "program", "trundle " TR_VERSION);
-    tr_json_number(j, "rows", (double)report->run->rows);
-    tr_json_number(j, "frames", (double)part->row_count);
-    describe_columns(j, report);
-    describe_scene(j, report, part);
-    tr_json_raw(j, "certificate", report->certificate.length ? report->certificate : none);
+    if (report->run) {
+        tr_json_number(j, "rows", (double)report->run->rows);
+        tr_json_number(j, "frames", (double)part->row_count);
+        describe_columns(j, report);
+        describe_scene(j, report, part);
+        tr_json_raw(j, "certificate", report->certificate.length ? report->certificate : none);
+    }
     describe_model(j, system);
     tr_json_close(j, '}');
 }
@@ -482,7 +485,7 @@ static const char *find_mark(Text page)
     return NULL;
 }
 
-static void prepare(Part *part, const Report *report, tr_error *err)
+static void prepare_run(Part *part, const Report *report, tr_error *err)
 {
     const Sheet *run = report->run;
     if (!run->rows || strcmp(run->names[0], "t") != 0)
@@ -496,6 +499,12 @@ static void prepare(Part *part, const Report *report, tr_error *err)
     if (!part->sunk) tr_fail_memory(err);
     if (has_failed(err)) return;
     tr_frames_sunk(part->frames, run->rows, part->sunk);
+}
+
+static void prepare(Part *part, const Report *report, tr_error *err)
+{
+    if (report->run) prepare_run(part, report, err);
+    if (has_failed(err)) return;
     describe(part, report);
     if (part->json.text.failed) tr_fail_memory(err);
 }
@@ -523,13 +532,9 @@ static void open_element(const char *id, size_t which, FILE *to)
 
 static void close_element(FILE *to) { fputs("</script>", to); }
 
-static void write_part(const Part *part, const Report *report, size_t which, FILE *to,
-                       tr_error *err)
+static void write_run(const Part *part, const Report *report, size_t which, FILE *to, tr_error *err)
 {
     const Scene *scene = &report->system->scene;
-    open_element("report", which, to);
-    write_escaped(&part->json.text, to);
-    close_element(to);
     open_element("columns", which, to);
     write_columns(report->run, to);
     close_element(to);
@@ -551,6 +556,15 @@ static void write_part(const Part *part, const Report *report, size_t which, FIL
         write_meshes(scene, to);
         close_element(to);
     }
+}
+
+static void write_part(const Part *part, const Report *report, size_t which, FILE *to,
+                       tr_error *err)
+{
+    open_element("report", which, to);
+    write_escaped(&part->json.text, to);
+    close_element(to);
+    if (report->run) write_run(part, report, which, to, err);
     if (report->equations) {
         open_element("equations", which, to);
         write_text(report->equations, to);

@@ -12,7 +12,7 @@
 
 typedef struct Report {
     const System *system;
-    const Sheet *run;
+    const Sheet *run;      // NULL: of a sweep no run can be seen to move
     Text certificate;      // JSON; of no length when there is none
     const char *label;     // what it is called among several; may be NULL
     const char *equations; // html, or words; may be NULL

@@ -28,7 +28,7 @@ static double number_of(const char *run)
 static void list_shown(Json *j, const tr_view_options *o)
 {
     tr_json_open(j, "shown", '[');
-    tr_json_number(j, NULL, number_of(o->run));
+    if (o->run) tr_json_number(j, NULL, number_of(o->run));
     for (size_t i = 0; i < o->other_count; i++)
         tr_json_number(j, NULL, number_of(o->others[i].run));
     tr_json_close(j, ']');

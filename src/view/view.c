@@ -7,6 +7,7 @@
 #include "base/options.h"
 #include "sim/certificate.h"
 #include "sim/recorded.h"
+#include "sim/swept.h"
 #include "view/embedded.h"
 #include "view/label.h"
 #include "view/swept_runs.h"
@@ -220,7 +221,7 @@ static void write_reports(Text page, const Report *reports, size_t count, const 
     tr_buffer_free(&sweep.text);
     if (!to) return;
     const long bytes = ftell(to); // -1 of a pipe
-    summary->rows = reports[0].run->rows;
+    summary->rows = reports[0].run ? reports[0].run->rows : 0;
     summary->bytes = bytes > 0 ? (size_t)bytes : 0;
     tr_file_commit(file, err);
 }
@@ -297,6 +298,19 @@ static void read_all(Reading *r, const System *system, const tr_view_options *o,
                      count > 1 ? r->labels[i].label : NULL, i ? NULL : o->equations};
 }
 
+// Where no run of a sweep was recorded
+static void view_numbers(const System *system, const tr_view_options *o, tr_view_summary *summary,
+                         tr_error *err)
+{
+    Database *file = tr_swept_open(o->sweep, err);
+    char *origin = tr_swept_origin(file, o->sweep, err);
+    tr_database_close(file);
+    const Report report = {
+        .system = system, .certificate = text_of(origin ? origin : ""), .equations = o->equations};
+    if (!has_failed(err)) tr_view_write(&report, 1, o, summary, err);
+    free(origin);
+}
+
 bool tr_view(const System *system, const tr_view_options *options, tr_view_summary *summary,
              tr_error *err)
 {
@@ -307,7 +321,9 @@ bool tr_view(const System *system, const tr_view_options *options, tr_view_summa
     if (!summary) summary = &unused;
     *summary = (tr_view_summary){0};
     if (!system || !tr_view_take(&o, options, err)) return false;
-    if (!o.run) return tr_fail(err, TR_USAGE, (Place){0}, "there is no run to report"), false;
+    if (!o.run && !o.sweep)
+        return tr_fail(err, TR_USAGE, (Place){0}, "there is no run to report"), false;
+    if (!o.run) return view_numbers(system, &o, summary, err), !has_failed(err);
     Reading reading = {0};
     read_all(&reading, system, &o, err);
     if (!has_failed(err)) tr_view_write(reading.reports, o.other_count + 1, &o, summary, err);

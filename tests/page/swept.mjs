@@ -68,6 +68,7 @@ async function choosing(browser, reports, html) {
     await page.waitForURL((url) => !/run=20\b/.test(url.hash));
     await isReady(page);
     check((await runShown(page)) !== "20", "a click on a ring chose nothing");
+    await clickLine(page);
     await page.locator("#sweep-table th button", { hasText: "l" }).first().click();
     const lengths = await page.locator("#sweep-table tbody tr td:nth-child(2)").allTextContents();
     const sorted = [...lengths].sort((a, b) => Number(a) - Number(b));
@@ -96,6 +97,47 @@ async function clickRing(page) {
     throw new Error("there is no ring under the pointer anywhere");
 }
 
+// Goes down a picture of lines, and clicks, until another run is shown.
+async function clickLine(page) {
+    const before = await runShown(page);
+    const canvas = page.locator("#sweep-lines");
+    await canvas.scrollIntoViewIfNeeded();
+    const { height, width } = await canvas.boundingBox();
+    for (let y = 40; y < height - 24; y += 8) {
+        await canvas.click({ position: { x: width / 4, y } });
+        await page.waitForTimeout(100);
+        await isReady(page);
+        if ((await runShown(page)) !== before) return;
+    }
+    throw new Error("no line is under the pointer anywhere");
+}
+
+// Nothing was recorded, or there is nothing that moves: numbers alone
+async function numbers(browser, html, count) {
+    const { page, quiet, close } = await open(browser, html);
+    const words = await page.textContent("#sweep-words");
+    check(words.includes(`${count} runs of`) && words.includes("None of them was recorded"), words);
+    same(await page.textContent("#title"), "swing", "the title");
+    same(await page.locator("#sweep-table tbody tr").count(), count, "rows of the table");
+    same(await page.locator("#sweep-table tbody button").count(), 0, "runs that can be shown");
+    for (const id of ["sweep-points", "sweep-lines"])
+        check((await inked(page, id)) > 300, `${id} is empty`);
+    for (const id of ["stage", "tab-plots", "panel-plots", "tab-certificate", "summary", "download-csv"])
+        check(!(await page.isVisible(`#${id}`)), `${id} is shown`);
+    await page.selectOption("#sweep-colour", { label: "l" });
+    await page.click("#theme");
+    await page.click("#tab-model");
+    check((await page.textContent("#model-text")).includes("name: swing"), "the model is another");
+    await page.click("#tab-parameters");
+    check((await page.textContent("#parameters")).includes("0.5"), "the parameters are others");
+    await page.click("#tab-sweep");
+    await page.setViewportSize({ width: 390, height: 800 });
+    const wide = await page.evaluate(() => document.documentElement.scrollWidth);
+    check(wide <= 390, `on a screen of 390 pixels the page is ${wide} wide`);
+    quiet();
+    await close();
+}
+
 export async function useSweeps(all, browser, reports) {
     const model = reports.file("swing.yaml");
     writeFileSync(model, MODEL);
@@ -106,5 +148,13 @@ export async function useSweeps(all, browser, reports) {
         await reports.call("sweep", model, ...vary, ...keep, "-q", "-o", file);
         await reports.call("view", file, "--model", model, "-q", "-o", html);
         await choosing(browser, reports, html);
+    });
+    await all.run("a sweep of which nothing can be seen to move", 60, async () => {
+        for (const what of [["--end", "1"], ["--do", "linearise", "--record", "1"]]) {
+            const [bare, page] = [reports.file(`bare${what.length}.db`), reports.file("bare.html")];
+            await reports.call("sweep", model, "--vary", "l=0.4:0.6:0.05", "--vary", "c=0.1,0.2", ...what, "-q", "-o", bare);
+            await reports.call("view", bare, "--model", model, "-q", "-o", page);
+            await numbers(browser, page, 10);
+        }
     });
 }

@@ -133,6 +133,14 @@ function readRun(suffix: string): Run {
     };
 }
 
+// What the page knows of a model where there is no run.
+export function readModel(): Pick<Run, "report" | "equations"> {
+    return {
+        report: JSON.parse(take("report")) as Report,
+        equations: document.getElementById("equations") && take("equations"),
+    };
+}
+
 // The first one leads: its scene, its columns, its certificate. Of a sweep there is one alone, by its
 // place in the page, and the equations are those of the first.
 export function readRuns(only: number | null): Run[] {

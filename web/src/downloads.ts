@@ -18,7 +18,7 @@ const quoted = (name: string): string =>
 const safe = (name: string): string =>
     name.replace(/[^\p{L}\p{N}._-]+/gu, "_").replace(/^[._]+/, "") || "run";
 
-function stem(run: Run): string {
+function stem(run: Pick<Run, "report">): string {
     const { model, title } = run.report;
     const name = (model.file || title).replace(/^.*[\\/]/, "").replace(/\.[^.]*$/, "");
     return safe([name, run.report.case].filter(Boolean).join("-"));
@@ -46,7 +46,7 @@ export function saveTable(run: Run): void {
     save(`${stem(run)}.csv`, new Blob(csvParts(run), { type: "text/csv" }));
 }
 
-export function saveModel(run: Run): void {
+export function saveModel(run: Pick<Run, "report">): void {
     const { model } = run.report;
     const name = safe(model.file.replace(/^.*[\\/]/, "") || "model.yaml");
     save(name, new Blob([model.text], { type: "application/yaml" }));

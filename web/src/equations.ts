@@ -34,7 +34,7 @@ const quoted = (word: string): string =>
     /^[\w./=+-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 
 // What prints all of them
-function command({ report }: Run): string {
+function command({ report }: Pick<Run, "report">): string {
     const words = ["trundle", "equations", report.model.file || "MODEL.yaml"];
     if (report.case) words.push("--case", report.case);
     for (const { name, formula } of report.settings) words.push("--set", `${name}=${formula}`);
@@ -44,7 +44,7 @@ function command({ report }: Run): string {
 export class Equations {
     private isFilled = false;
 
-    constructor(private readonly run: Run) {
+    constructor(private readonly run: Pick<Run, "report" | "equations">) {
         find("tab-equations").hidden = run.equations === null;
     }
 

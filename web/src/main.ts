@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The report page: reads the run out of the page and ties its parts together.
 import { fillCertificate, fillModel, fillParameters } from "./certificate";
-import { readRuns, type Run } from "./data";
+import { readModel, readRuns, type Run } from "./data";
 import { saveModel, savePicture, saveTable } from "./downloads";
 import { find, make, style } from "./dom";
 import { Comparison } from "./comparison";
@@ -13,14 +13,14 @@ import { fillNotes } from "./notes";
 import { Player } from "./player";
 import { Plots } from "./plots";
 import { Stage } from "./stage";
-import { readSweep, shownIndex, Swept } from "./swept";
+import { readSweep, shownIndex, Swept, type Sweep } from "./swept";
 import { Tabs } from "./tabs";
 import { startTheme } from "./theme";
 import { Transport } from "./transport";
 import { Video } from "./video";
 import { View } from "./view";
 
-function fillHeader({ report }: Run): void {
+function fillHeader({ report }: Pick<Run, "report">): void {
     document.title = `${report.title}${report.case ? `, ${report.case}` : ""}`;
     find("title").textContent = report.title;
     const parts = [report.case && `case ${report.case}`, report.model.file, report.program].filter(
@@ -126,8 +126,31 @@ function fillNumbers({ report }: Run, player: Player): void {
     fillModel(report);
 }
 
+// Of a sweep of which no run was recorded: what came of them, and nothing that moves.
+function startNumbers(sweep: Sweep): void {
+    const model = readModel();
+    const swept = new Swept(sweep);
+    document.body.classList.add("no-run");
+    startTheme(() => swept.draw());
+    fillHeader(model);
+    fillParameters(model.report);
+    fillModel(model.report);
+    find("download-model").addEventListener("click", () => saveModel(model));
+    const equations = new Equations(model);
+    for (const id of ["tab-plots", "panel-plots", "tab-certificate"]) find(id).hidden = true;
+    new Tabs(find("tabs"), (id) => {
+        if (id === "panel-equations") equations.fill();
+        if (id === "panel-sweep") swept.draw();
+    });
+    document.documentElement.dataset.ready = "yes";
+}
+
 function start(): void {
     const sweep = readSweep();
+    if (sweep && !sweep.shown.length) {
+        startNumbers(sweep);
+        return;
+    }
     const runs = readRuns(sweep && shownIndex(sweep));
     const [run] = runs;
     const player = new Player(runs.map(({ time }) => time));

@@ -32,7 +32,7 @@ export interface Sweep {
     shown: number[];
     names: string[];
     runs: SweptRun[];
-    current: number; // the run that is shown
+    current: number; // the run that is shown; -1: none can be
 }
 
 const address = (): URLSearchParams => new URLSearchParams(location.hash.slice(1));
@@ -51,7 +51,7 @@ export function readSweep(): Sweep | null {
         kept,
         shown,
         names,
-        current: isThere.has(wanted) ? wanted : shown[0],
+        current: isThere.has(wanted) ? wanted : (shown[0] ?? -1),
         runs: runs.map((run) => ({
             number: run[0] as number,
             values: run.slice(1, -1).map((value) => (value === null ? Number.NaN : (value as number))),
@@ -94,7 +94,9 @@ export class Swept {
             new Lines(sweep, show),
             new Table(sweep, show),
         );
-        const shown = `${sweep.shown.length} of them can be shown: click a ring, a thick line or a number.`;
+        const shown = sweep.shown.length
+            ? `${sweep.shown.length} of them can be shown: click a ring, a thick line or a number.`
+            : "None of them was recorded, so none can be seen to move.";
         find("sweep-words").textContent =
             sweep.runs.length < sweep.all
                 ? `${sweep.runs.length} of ${sweep.all} runs of ${sweep.file}. ${shown}`
