@@ -149,6 +149,31 @@ check same_runs three.db whole.db
 share 2 "${many[@]}" -o mpi.db
 err_has '300 of 300 runs were there before'
 
+# Side by side, with blocks of which some runs are there already; and what is no run
+blocks=("${many[@]}" --method rk4 --step 0.005 --record 7)
+run 0 "${blocks[@]}" -q -o blocks.db
+run 0 "${blocks[@]}" --shard 2/3 -q -o half.db
+sqlite3 half.db 'DELETE FROM runs WHERE run % 5 = 1; DELETE FROM rows WHERE run % 5 = 1 AND "row" > 3'
+before=$(sqlite3 half.db 'SELECT count(*) FROM runs')
+check test "$before" -gt 0
+for n in 2 3; do
+    rm -f mpi.db
+    cp half.db gone_on.db
+    share $n "${blocks[@]}" -q -o mpi.db
+    check test $status -eq 0
+    check same_runs mpi.db blocks.db
+    share $n "${blocks[@]}" -o gone_on.db
+    check test $status -eq 0
+    err_has "$before of 300 runs were there before"
+    check same_runs gone_on.db blocks.db
+done
+modes=(sweep swing.yaml --vary "m~normal(1, 0.1)" --vary l=0.4:0.6:0.02 --seed 3 --samples 20 --do linearise --hold a=0)
+run 0 "${modes[@]}" -q -o modes.db
+check test "$(sqlite3 modes.db "SELECT count(*) FROM runs WHERE stability < 0 AND im1 IS NOT NULL")" -eq 220
+share 2 "${modes[@]}" -q -o mpi_modes.db
+check test $status -eq 0
+check same_runs mpi_modes.db modes.db
+
 # One of them is lost, and the next start goes on
 long=("${many[@]}" --end 150 --most-steps 0)
 run 0 "${long[@]}" -q -o long.db
