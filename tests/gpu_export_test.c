@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels that are written for other people's programs: what the header says is all that one needs
 // to make the steps of a run, to the bit.
-#include "folder.h"
+#include "comma.h"
 #include "models.h"
 #include "ptx.h"
 
@@ -144,6 +144,36 @@ static void test_exports(void **state)
     check_export("cart_pole", "rk4", "CART_POLE", 1e-5);
 }
 
+static char *exported(const tr_system *system, const char *language, bool single,
+                      const char *ending)
+{
+    tr_error err = {0};
+    tr_export_options o = tr_export_defaults();
+    o.folder = in_folder("."), o.language = language, o.name = "cart", o.single = single;
+    if (!tr_export(system, &o, &err)) fail_msg("%s", err.text);
+    return text_called("cart", ending);
+}
+
+static void test_locale(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *language, *ending;
+    } files[] = {{"ptx", ".ptx"}, {"ptx", "_ptx.h"}, {"cuda", ".cuh"}, {"c", ".c"}};
+    tr_system *system = system_called("cart_pole", NULL);
+    for (int k = 0; k < 8; k++) {
+        char *text = exported(system, files[k / 2].language, k % 2, files[k / 2].ending);
+        char *other = use_commas()
+                          ? exported(system, files[k / 2].language, k % 2, files[k / 2].ending)
+                          : calloc(1, 1);
+        if (other[0]) assert_string_equal(text, other);
+        setlocale(LC_ALL, "C");
+        free(text);
+        free(other);
+    }
+    tr_system_free(system);
+}
+
 static void test_refusals(void **state)
 {
     (void)state;
@@ -159,6 +189,7 @@ static void test_refusals(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_exports),
+                                       cmocka_unit_test(test_locale),
                                        cmocka_unit_test(test_refusals)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

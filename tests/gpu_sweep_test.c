@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sweeps whose steps a GPU makes, or a driver that interprets (fake_cuda.c): every number is the
 // CPU's, to the bit, whatever happens to runs on the way, and to the GPU.
-#include "folder.h"
+#include "comma.h"
 #include "models.h"
 #include "sweeps.h"
 
@@ -191,6 +191,29 @@ static void makes_one_kernel_for_all_values(void **state)
     assert_int_equal(system(command), 0);
 }
 
+// The same kernels, whose numbers are printed and read on the way
+static void is_the_same_with_decimal_commas(void **state)
+{
+    (void)state;
+    char home[] = "/tmp/trundle_gpu_XXXXXX", command[100];
+    tr_sweep_summary summary;
+    tr_sweep_options o = options_of(&bicycles);
+    assert_non_null(mkdtemp(home));
+    setenv("XDG_CACHE_HOME", home, 1);
+    Found right = sweep_on(&bicycles, &o, "gpu", &summary);
+    if (use_commas()) {
+        Found found = sweep_on(&bicycles, &o, "gpu", &summary);
+        setlocale(LC_ALL, "C");
+        compare(&right, &found);
+        free_found(&found);
+    }
+    free_found(&right);
+    assert_int_equal(count_kernels(home), 2); // of steps, and of rows
+    setenv("XDG_CACHE_HOME", ".", 1);
+    snprintf(command, sizeof command, "rm -r '%s'", home);
+    assert_int_equal(system(command), 0);
+}
+
 static bool stop_early(void *owner, size_t done, size_t failed, size_t all)
 {
     (void)owner, (void)failed, (void)all;
@@ -271,6 +294,7 @@ int main(void)
     const struct CMUnitTest tests[] = {cmocka_unit_test(has_the_bits_of_the_cpu),
                                        cmocka_unit_test(keeps_rows_of_some),
                                        cmocka_unit_test(is_the_same_in_chunks),
+                                       cmocka_unit_test(is_the_same_with_decimal_commas),
                                        cmocka_unit_test(makes_one_kernel_for_all_values),
                                        cmocka_unit_test(goes_on_where_it_was_interrupted),
                                        cmocka_unit_test(goes_on_without),

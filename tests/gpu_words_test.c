@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operations of programs as PTX, executed by an interpreter, against the library's own values.
+#include "comma.h"
 #include "expr/op.h"
 #include "gpu/nodes.h"
 #include "ptx.h"
@@ -147,6 +148,46 @@ static void test_operations(void **state)
     check_operation(CODE_FNMA, "c - a b", 3);
 }
 
+// Kernels are made of texts in C, whose numbers have points.
+static void test_locale(void **state)
+{
+    (void)state;
+    for (unsigned code = OP_ADD; code < OP_COUNT; code++) {
+        if (code == OP_POW || tr_op[code].form == FORM_TABLE) continue;
+        for (int single = 0; single < 2; single++) {
+            char *text = kernel_of(code, tr_op[code].operands, NULL, 0, single);
+            if (!use_commas()) {
+                free(text);
+                skip();
+            }
+            char *other = kernel_of(code, tr_op[code].operands, NULL, 0, single);
+            setlocale(LC_ALL, "C");
+            assert_string_equal(other, text);
+            free(text);
+            free(other);
+        }
+    }
+}
+
+static double number_in(const char *text)
+{
+    const Word word = {WORD_NUMBER, text_of(text), 0};
+    const Value v = tr_word_number(&word);
+    assert_true(v.is_known && v.kind == KIND_REAL);
+    return v.x;
+}
+
+static void test_numbers(void **state)
+{
+    (void)state;
+    assert_true(number_in("0.1") == 0.1);
+    assert_true(number_in("2.5e-3f") == 2.5e-3);
+    assert_true(number_in("1e300") == 1e300);
+    assert_true(number_in("0x1p-1022") == 0x1p-1022);
+    assert_true(number_in("0xA.8p3") == 84);
+    assert_true(number_in("0x1.fffffffffffffp0") == 0x1.fffffffffffffp0);
+}
+
 static void check_table(const Table *table, int order, const char *name)
 {
     Random r = {7};
@@ -279,8 +320,9 @@ static void test_single_tables(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_operations),
-                                       cmocka_unit_test(test_tables), cmocka_unit_test(test_single),
-                                       cmocka_unit_test(test_single_tables)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_operations), cmocka_unit_test(test_locale),
+        cmocka_unit_test(test_numbers),    cmocka_unit_test(test_tables),
+        cmocka_unit_test(test_single),     cmocka_unit_test(test_single_tables)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "export/walk.h"
 
+#include "base/number.h"
+
 #include <assert.h>
 #include <math.h>
 #include <stdio.h>
@@ -121,15 +123,9 @@ void tr_walk_number(Buffer *out, const Tongue *tongue, double value, bool is_sin
                         isnan(value) ? tongue->nan : tongue->infinity);
         return;
     }
-    char text[40];
-    if (is_single)
-        snprintf(text, sizeof text, "%.9g", value);
-    else {
-        Buffer number = {0};
-        tr_buffer_number(&number, value);
-        snprintf(text, sizeof text, "%s", number.at ? number.at : "0");
-        tr_buffer_free(&number);
-    }
+    enum { FLOAT_DIGITS = 9 }; // that read back as the same
+    char text[TR_NUMBER_SIZE];
+    tr_number_print(is_single ? tr_number_rounded(value, FLOAT_DIGITS) : value, text);
     const bool is_bare = tongue->is_whole_real && !strpbrk(text, ".e");
     tr_buffer_print(out, "%s%s%s", text, is_bare ? ".0" : "", tongue->number_end);
 }

@@ -2,7 +2,9 @@
 #include "gpu/words.h"
 
 #include "base/arena.h"
+#include "base/number.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -118,6 +120,24 @@ static void read_words(Words *w, const char *at, const char *end)
     }
 }
 
+// 0x1.8p-3: digits, and the power of two that they are times
+static double hexadecimal_number(const char *at)
+{
+    static const char digits[] = "0123456789abcdef";
+    uint64_t n = 0;
+    int power = 0;
+    bool is_behind = false;
+    for (at += 2; *at && !strchr("pP", *at); at++) {
+        const char *digit = strchr(digits, *at | 0x20);
+        if (*at == '.') is_behind = true;
+        if (!digit) continue;
+        n = 16 * n + (uint64_t)(digit - digits);
+        if (is_behind) power -= 4;
+    }
+    return ldexp((double)n, power + (int)strtol(at + 1, NULL, 10));
+}
+
+// As C has them, whatever the locale
 Value tr_word_number(const Word *word)
 {
     char text[64];
@@ -125,7 +145,13 @@ Value tr_word_number(const Word *word)
     memcpy(text, word->text.at, length);
     text[length] = 0;
     const bool hexadecimal = text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
-    if (strpbrk(text, hexadecimal ? "pP" : ".eE")) return tr_ptx_number(strtod(text, NULL));
+    if (hexadecimal && strpbrk(text, "pP")) return tr_ptx_number(hexadecimal_number(text));
+    if (!hexadecimal && strpbrk(text, ".eE")) {
+        size_t used;
+        double x = 0;
+        tr_number_read(text, length, &used, &x);
+        return tr_ptx_number(x);
+    }
     const uint64_t n = strtoull(text, NULL, 0);
     return tr_ptx_whole(n <= INT32_MAX ? KIND_INT : n <= UINT32_MAX ? KIND_U32 : KIND_U64, n);
 }

@@ -24,7 +24,9 @@ static const char names[] = "enum {\n"
 
 static void print_number(Buffer *out, const char *name, double x)
 {
-    tr_buffer_print(out, "static const double %s = %.17g;\n", name, x);
+    tr_buffer_print(out, "static const double %s = ", name);
+    tr_buffer_number(out, x);
+    tr_buffer_print(out, ";\n");
 }
 
 static void print_whole(Buffer *out, const char *name, uint32_t n)
@@ -35,7 +37,10 @@ static void print_whole(Buffer *out, const char *name, uint32_t n)
 static void print_kept(Buffer *out, const Keep *k)
 {
     tr_buffer_print(out, "static const double KEPT_AT[] = {0");
-    for (uint32_t i = 0; i < k->count; i++) tr_buffer_print(out, ", %.17g", k->kept[i].at);
+    for (uint32_t i = 0; i < k->count; i++) {
+        tr_buffer_print(out, ", ");
+        tr_buffer_number(out, k->kept[i].at);
+    }
     tr_buffer_print(out, "};\nstatic const int KEPT_HOW[] = {0");
     for (uint32_t i = 0; i < k->count; i++) tr_buffer_print(out, ", %u", k->kept[i].how);
     tr_buffer_print(out, "};\n");
