@@ -297,6 +297,48 @@ static void test_states(void **state)
     part(&p);
 }
 
+static void set_both(Pair *p, size_t run, const char *name, double value)
+{
+    tr_error one = {0}, other = {0};
+    tr_batch_set(p->batch, run, name, value, &one);
+    tr_run_set(p->runs[run], name, value, &other);
+    insist(&one);
+    insist(&other);
+}
+
+// Runs that go on in another way, and fail, while their states are there: what is there is told as
+// before, and the next step begins anew.
+static void test_elsewhere(void **state)
+{
+    (void)state;
+    enum { RUNS = 3, STEPS = 5 };
+    tr_error err = {0};
+    Pair p = pair_of(system_called("cart_pole", "pushed"), RUNS, "rk4", 1e-3, &interpreter);
+    set_both(&p, 0, "push", 1e308);
+    double *x = calloc(tr_gpu_states(p.batch) * RUNS, sizeof *x);
+    tr_gpu_state(p.batch, x);
+    assert_true(tr_gpu_step(p.batch, x, NULL, STEPS, &err));
+    assert_true(tr_gpu_fates(p.batch)[0] == 2 && tr_gpu_fates(p.batch)[1] == 0);
+    advance_both(&p, 0.02);
+    assert_int_equal(tr_batch_status(p.batch, 0, NULL), TR_FAILED);
+    assert_true(tr_gpu_fates(p.batch)[0] == 2 && tr_gpu_fates(p.batch)[1] == 0);
+    assert_false(tr_gpu_step(p.batch, x, NULL, STEPS, &err));
+    assert_non_null(strstr(err.text, "run 0 cannot go side by side"));
+    err = (tr_error){0};
+    set_both(&p, 0, "push", 1);
+    assert_true(tr_batch_reset(p.batch, 0, &err) && tr_run_reset(p.runs[0], &err));
+    tr_gpu_state(p.batch, x);
+    assert_true(tr_gpu_step(p.batch, x, NULL, STEPS, &err));
+    assert_true(tr_gpu_step(p.batch, x, NULL, 0, &err));
+    insist(&err);
+    for (size_t i = 0; i < p.count; i++)
+        tr_run_advance(p.runs[i], (i ? 0.02 : 0) + STEPS * 1e-3, &err);
+    insist(&err);
+    compare(&p);
+    free(x);
+    part(&p);
+}
+
 // With what runs alone make in between: charts that change. Nearly the numbers of the CPU
 static void test_single(void **state)
 {
@@ -366,8 +408,9 @@ static void test_options(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_batches), cmocka_unit_test(test_gpu),
-        cmocka_unit_test(test_failure), cmocka_unit_test(test_states),
-        cmocka_unit_test(test_single),  cmocka_unit_test(test_options)};
+        cmocka_unit_test(test_batches),   cmocka_unit_test(test_gpu),
+        cmocka_unit_test(test_failure),   cmocka_unit_test(test_states),
+        cmocka_unit_test(test_elsewhere), cmocka_unit_test(test_single),
+        cmocka_unit_test(test_options)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

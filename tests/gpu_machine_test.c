@@ -130,6 +130,24 @@ static void test_states(void **state)
     tr_batch_free(batch);
 }
 
+// Steps of states that are there do not take a batch of the CPU to a GPU.
+static void test_stays(void **state)
+{
+    (void)state;
+    tr_error err = {0};
+    tr_batch *batch = batch_on(NULL);
+    double *x = calloc(tr_gpu_states(batch) * RUNS + 1, sizeof *x);
+    tr_gpu_state(batch, x);
+    assert_true(tr_gpu_step(batch, x, NULL, STEPS / 2, &err));
+    assert_true(tr_gpu_step(batch, x, NULL, 0, &err));
+    advance(batch);
+    compare(batch);
+    assert_string_equal(tr_batch_on(batch), "the CPU");
+    assert_int_equal(tr_batch_counts(batch).on_gpu, RUNS * (STEPS / 2));
+    free(x);
+    tr_batch_free(batch);
+}
+
 static int begin(void **state)
 {
     (void)state;
@@ -163,6 +181,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_two),       cmocka_unit_test(test_chunks),
         cmocka_unit_test(test_no_memory), cmocka_unit_test(test_lost),
-        cmocka_unit_test(test_old),       cmocka_unit_test(test_states)};
+        cmocka_unit_test(test_old),       cmocka_unit_test(test_states),
+        cmocka_unit_test(test_stays)};
     return cmocka_run_group_tests(tests, begin, end);
 }

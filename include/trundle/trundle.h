@@ -561,7 +561,8 @@ const char *tr_batch_on(const tr_batch *batch);
 // NULL for those that the batch has. All runs must have the same contacts and the same chart. Each
 // makes as many steps as are plain; `fates` tells of the others, which stopped before one that is
 // not (where something happens: 2). With no steps the runs of the batch become what they are there,
-// and the next call begins anew. False with words where there is no GPU, or it fails.
+// and the next call begins anew; so it does from what they are when they were moved or changed in
+// another way meanwhile. False with words where there is no GPU, or it fails.
 bool tr_gpu_step(tr_batch *batch, void *device_state, const void *device_inputs, size_t steps,
                  tr_error *err);
 // How many numbers a state has, 0 where runs differ; all of them as they are in the batch, to be

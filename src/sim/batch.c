@@ -84,14 +84,16 @@ static bool save(Batch *b, Member *m, tr_error *err)
     const Mover *mover = b->run->mover;
     if (!m->failure) m->t = mover->t;
     m->next_event = b->run->next_event;
+    b->is_elsewhere = true;
     m->counts = (RunCounts){mover->steps, mover->watch.changes, b->run->switches,
                             mover->watch.warnings.count};
     put_aside(b, m);
     return good;
 }
 
-static bool fail_member(Member *m, const tr_error *why, tr_error *err)
+static bool fail_member(Batch *b, Member *m, const tr_error *why, tr_error *err)
 {
+    b->is_elsewhere = true;
     if (!m->failure) m->failure = malloc(sizeof *m->failure);
     if (!m->failure) return tr_fail_memory(err), false;
     *m->failure = *why;
@@ -164,6 +166,7 @@ static void find_machine(Batch *b, const char *on)
     tr_error why = {0};
     const bool wants = on && strcmp(on, "gpu") == 0;
     b->machine = wants ? tr_gpu_machine(&why) : NULL;
+    b->goes_far = b->machine != NULL;
     if (b->machine)
         snprintf(b->on, sizeof b->on, "%s", b->machine->words);
     else
@@ -172,7 +175,7 @@ static void find_machine(Batch *b, const char *on)
 
 void tr_batch_use(Batch *b, const GpuMachine *machine)
 {
-    b->machine = machine;
+    b->machine = machine, b->goes_far = true;
     snprintf(b->on, sizeof b->on, "%s", machine->words);
 }
 
@@ -271,7 +274,7 @@ bool tr_batch_reset(Batch *b, size_t run, tr_error *err)
         return save(b, m, err);
     }
     put_aside(b, m);
-    if (b->run->failure.status) fail_member(m, &b->run->failure, err);
+    if (b->run->failure.status) fail_member(b, m, &b->run->failure, err);
     return false;
 }
 
@@ -352,7 +355,7 @@ bool tr_batch_begin(Batch *b, size_t run, Settings settings, tr_error *err)
     if (tr_run_reset(shared, &why)) return save(b, m, err);
     put_aside(b, m);
     if (why.status == TR_NO_MEMORY) tr_fail_memory(err);
-    fail_member(m, &why, err);
+    fail_member(b, m, &why, err);
     tr_fail(err, why.status, (Place){0}, "%s", why.text);
     return false;
 }
@@ -394,7 +397,7 @@ static bool take_row(Batch *b, Member *m, const RowsTo *to, double *row, tr_erro
     tr_error why = {0};
     if (!load(b, m, err)) return false;
     tr_run_take_row(b->run);
-    if (to->checks && !tr_run_check_row(b->run, &why)) fail_member(m, &why, err);
+    if (to->checks && !tr_run_check_row(b->run, &why)) fail_member(b, m, &why, err);
     memcpy(row, b->run->row, b->run->columns * sizeof *row);
     put_aside(b, m);
     return !has_failed(err);
@@ -492,7 +495,7 @@ bool tr_batch_alone(Batch *b, size_t i, tr_error *err)
         put_aside(b, m);
         b->there++;
         if (why.status == TR_NO_MEMORY) tr_fail_memory(err);
-        return fail_member(m, &why, err) && !has_failed(err);
+        return fail_member(b, m, &why, err) && !has_failed(err);
     }
     if (!save(b, m, err)) return false;
     if (m->t < m->until) return wait_in_line(b, i, err);
@@ -612,6 +615,7 @@ static bool check_until(Batch *b, tr_error *err)
 static bool advance(Batch *b, tr_error *err)
 {
     if (!check_until(b, err)) return false;
+    if (b->going) b->is_elsewhere = true;
     const bool good = move_all(b, err);
     clear(b);
     return good;

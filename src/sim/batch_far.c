@@ -227,7 +227,7 @@ bool tr_batch_move_far(Batch *b, uint32_t group, tr_error *err)
 
 bool tr_batch_is_far(Batch *b, Group *g)
 {
-    return b->machine && !b->fails && g->count >= b->machine->least &&
+    return b->goes_far && !b->fails && g->count >= b->machine->least &&
            know_inputs(b, g, g->waiting, g->count) && kernel_of(b, g);
 }
 
@@ -275,15 +275,24 @@ const char *tr_gpu_state_name(Batch *b, size_t index)
 
 const double *tr_gpu_fates(const Batch *b)
 {
-    if (!b || !b->resident) return NULL;
-    const Lanes *lanes = b->groups[b->members[0].group].lanes;
-    return b->resident + (lanes->at.count + GPU_FATE) * b->count;
+    return b && b->resident ? b->resident + b->fates : NULL;
+}
+
+// What is there is of no more use, and the memory that a kernel has for it goes with the kernel.
+static void forget_resident(Batch *b)
+{
+    if (b->resident) drop_kernel(b, &b->groups[b->resident_group]);
+    free(b->resident);
+    b->resident = NULL;
 }
 
 static bool bring(Batch *b, const Group *g, tr_error *err)
 {
     const Lanes *lanes = g->lanes;
     if (b->resident) return true;
+    b->resident_group = (uint32_t)(g - b->groups);
+    b->fates = (lanes->at.count + GPU_FATE) * b->count;
+    b->is_elsewhere = false;
     b->resident = malloc(gpu_record(lanes) * b->count * sizeof *b->resident);
     if (!b->resident) return tr_fail_memory(err), false;
     for (size_t k = 0; k < b->count; k++)
@@ -323,6 +332,7 @@ bool tr_gpu_step(Batch *b, void *state, const void *inputs, size_t steps, tr_err
     if (!err) err = &local;
     if (!b || has_failed(err)) return false;
     if (!b->machine) b->machine = tr_gpu_machine(err);
+    if (b->is_elsewhere) forget_resident(b);
     Group *g = has_failed(err) ? NULL : common_group(b, err);
     if (!g) return false;
     if (!state || steps > UINT32_MAX)
@@ -336,9 +346,13 @@ bool tr_gpu_step(Batch *b, void *state, const void *inputs, size_t steps, tr_err
     const bool good =
         b->machine->step(b->machine->self, g->kernel, &work, (uint64_t)(uintptr_t)state,
                          (uint64_t)(uintptr_t)inputs, (uint32_t)steps, err);
-    if (good && !steps) take_back(b, g);
     if (steps) return good;
+    if (!good) {
+        forget_resident(b);
+        return false;
+    }
+    take_back(b, g);
     free(b->resident);
     b->resident = NULL;
-    return good;
+    return true;
 }

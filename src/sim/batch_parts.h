@@ -50,7 +50,8 @@ struct tr_batch {
     size_t there;    // and have arrived or failed
     size_t rounds;   // of lanes, steps of all at once
     BatchCounts counts;
-    const GpuMachine *machine; // NULL: it is the CPU's alone
+    const GpuMachine *machine; // NULL: none was wanted so far
+    bool goes_far;             // to that machine, whenever it is moved on
     bool is_single;            // there
     char on[520];              // words about that
     bool fails;                // that machine
@@ -60,6 +61,9 @@ struct tr_batch {
     double *block;             // room for records on their way, of so many numbers
     size_t block_room;
     double *resident; // records that are on a GPU while others have its states
+    uint32_t resident_group;
+    size_t fates;      // where they are in these records
+    bool is_elsewhere; // its runs, since: they were moved or changed in another way
 };
 typedef tr_batch Batch;
 
