@@ -12,7 +12,7 @@
 
 enum { OUT_OF_MEMORY = 2, LOST = 719, OLD_PTX = 222, MOST_DEVICES = 4 };
 
-static int current;
+static int current = -1; // a context is the device's number, and one more
 static size_t used[MOST_DEVICES];
 
 static size_t said(const char *name, size_t otherwise)
@@ -53,6 +53,8 @@ int cuDevicePrimaryCtxRetain(void **context, int device)
 }
 int cuCtxSetCurrent(void *context);
 int cuCtxSetCurrent(void *context) { return current = (int)(intptr_t)context - 1, 0; }
+int cuCtxGetCurrent(void **context);
+int cuCtxGetCurrent(void **context) { return *context = (void *)(intptr_t)(current + 1), 0; }
 
 // ---- kernels -------------------------------------------------------------------------------
 

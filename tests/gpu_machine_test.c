@@ -2,6 +2,7 @@
 // GPUs by their driver, as far as that can be seen without one (fake_cuda.c): several, with memory
 // for a part of the runs, with none, lost on the way, too old. Whatever happens the numbers are the
 // CPU's, and it is told.
+#include "gpu/driver.h"
 #include "gpu/machine.h"
 #include "models.h"
 #include "sim/batch.h"
@@ -148,6 +149,32 @@ static void test_stays(void **state)
     tr_batch_free(batch);
 }
 
+// The context that a thread has is its own afterwards, whatever was done: other libraries go by it.
+static void test_context(void **state)
+{
+    (void)state;
+    enum { OWN = 7 };
+    tr_error err = {0};
+    const GpuDriver *d = tr_gpu_driver(&err);
+    void *now = NULL;
+    assert_int_equal(d->set_current((void *)(intptr_t)OWN), 0);
+    tr_batch *batch = batch_on("gpu");
+    double *x = calloc(tr_gpu_states(batch) * RUNS + 1, sizeof *x);
+    tr_gpu_state(batch, x);
+    assert_true(tr_gpu_step(batch, x, NULL, STEPS, &err));
+    assert_true(d->current(&now) == 0 && now == (void *)(intptr_t)OWN);
+    assert_true(tr_gpu_step(batch, x, NULL, 0, &err));
+    tr_batch_advance(batch, 2 * STEPS * 1e-3, &err);
+    assert_true(d->current(&now) == 0 && now == (void *)(intptr_t)OWN);
+    setenv("FAKE_CUDA_LAUNCHES", "0", 1);
+    tr_batch_advance(batch, 3 * STEPS * 1e-3, &err);
+    unsetenv("FAKE_CUDA_LAUNCHES");
+    tr_batch_free(batch);
+    assert_true(d->current(&now) == 0 && now == (void *)(intptr_t)OWN);
+    d->set_current(NULL);
+    free(x);
+}
+
 static int begin(void **state)
 {
     (void)state;
@@ -182,6 +209,6 @@ int main(void)
         cmocka_unit_test(test_two),       cmocka_unit_test(test_chunks),
         cmocka_unit_test(test_no_memory), cmocka_unit_test(test_lost),
         cmocka_unit_test(test_old),       cmocka_unit_test(test_states),
-        cmocka_unit_test(test_stays)};
+        cmocka_unit_test(test_stays),     cmocka_unit_test(test_context)};
     return cmocka_run_group_tests(tests, begin, end);
 }

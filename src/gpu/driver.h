@@ -19,6 +19,7 @@ typedef struct GpuDriver {
     int (*device_attribute)(int *value, int attribute, int device);
     int (*retain)(void **context, int device);
     int (*set_current)(void *context);
+    int (*current)(void **context);
     int (*load_module)(void **module, const void *image);
     int (*unload_module)(void *module);
     int (*function)(void **function, void *module, const char *name);

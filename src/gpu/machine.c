@@ -30,6 +30,7 @@ typedef struct Machine {
     int count;
     char words[400];
     pthread_mutex_t turn;
+    void *of_caller; // the context of the thread whose turn it is, before
 } Machine;
 
 struct GpuKernel {
@@ -104,8 +105,19 @@ static bool load_on(const Machine *m, GpuKernel *k, int device, const char *ptx,
     return is_there || assemble(m, k, device, ptx, entry, has_path ? path : NULL, err);
 }
 
-static void take_turn(Machine *m) { pthread_mutex_lock(&m->turn); }
-static void end_turn(Machine *m) { pthread_mutex_unlock(&m->turn); }
+// Devices are turned to by contexts, of which a thread has one at a time: whose turn ends has its
+// own again.
+static void take_turn(Machine *m)
+{
+    pthread_mutex_lock(&m->turn);
+    if (m->driver->current(&m->of_caller) != 0) m->of_caller = NULL;
+}
+
+static void end_turn(Machine *m)
+{
+    m->driver->set_current(m->of_caller);
+    pthread_mutex_unlock(&m->turn);
+}
 
 static void forget(const Machine *m, GpuKernel *k)
 {
