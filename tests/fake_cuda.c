@@ -4,13 +4,17 @@
 //
 //   FAKE_CUDA_DEVICES   how many there are; 1 when not given
 //   FAKE_CUDA_MEMORY    bytes that a device has; a gigabyte when not given
+//   FAKE_CUDA_PIECE     bytes that it has in one piece at most
+//   FAKE_CUDA_FULL      a device that has no memory left
+//   FAKE_CUDA_BUSY      a device that cannot be opened
+//   FAKE_CUDA_WEAK      a device that is of an old kind
 //   FAKE_CUDA_LAUNCHES  launches that go well; then the device is lost
 //   FAKE_CUDA_OLD       the driver does not know the PTX
 #include "ptx.h"
 
 #include <stddef.h>
 
-enum { OUT_OF_MEMORY = 2, LOST = 719, OLD_PTX = 222, MOST_DEVICES = 4 };
+enum { OUT_OF_MEMORY = 2, BUSY = 46, LOST = 719, OLD_PTX = 222, MOST_DEVICES = 4 };
 
 static int current = -1; // a context is the device's number, and one more
 static size_t used[MOST_DEVICES];
@@ -21,7 +25,15 @@ static size_t said(const char *name, size_t otherwise)
     return text ? (size_t)strtoull(text, NULL, 10) : otherwise;
 }
 
-static size_t memory(void) { return said("FAKE_CUDA_MEMORY", 1 << 30); }
+static bool is(const char *name, int device)
+{
+    return getenv(name) && said(name, 0) == (size_t)device;
+}
+
+static size_t memory(void)
+{
+    return is("FAKE_CUDA_FULL", current) ? 0 : said("FAKE_CUDA_MEMORY", 1 << 30);
+}
 
 int cuInit(unsigned flags);
 int cuInit(unsigned flags) { return flags != 0; }
@@ -41,15 +53,16 @@ int cuDeviceGetName(char *name, int length, int device)
 int cuDeviceGetAttribute(int *value, int attribute, int device);
 int cuDeviceGetAttribute(int *value, int attribute, int device)
 {
-    (void)device;
-    *value = attribute == 75 ? 9 : attribute == 81 || attribute == 97 ? 34 << 10 : 0;
+    *value = attribute == 75                      ? (is("FAKE_CUDA_WEAK", device) ? 6 : 9)
+             : attribute == 81 || attribute == 97 ? 34 << 10
+                                                  : 0;
     return 0;
 }
 int cuDevicePrimaryCtxRetain(void **context, int device);
 int cuDevicePrimaryCtxRetain(void **context, int device)
 {
     *context = (void *)(intptr_t)(device + 1);
-    return 0;
+    return is("FAKE_CUDA_BUSY", device) ? BUSY : 0;
 }
 int cuCtxSetCurrent(void *context);
 int cuCtxSetCurrent(void *context) { return current = (int)(intptr_t)context - 1, 0; }
@@ -169,7 +182,8 @@ int cuMemGetInfo_v2(size_t *free_, size_t *total)
 int cuMemAlloc_v2(uint64_t *at, size_t bytes);
 int cuMemAlloc_v2(uint64_t *at, size_t bytes)
 {
-    if (used[current] + bytes > memory()) return OUT_OF_MEMORY;
+    if (used[current] + bytes > memory() || bytes > said("FAKE_CUDA_PIECE", SIZE_MAX))
+        return OUT_OF_MEMORY;
     size_t *room = malloc(bytes + 16);
     room[0] = bytes;
     used[current] += bytes;
@@ -202,6 +216,7 @@ int cuGetErrorString(int error, const char **words)
 {
     *words = error == OUT_OF_MEMORY ? "out of memory"
              : error == LOST        ? "unspecified launch failure"
+             : error == BUSY        ? "all CUDA-capable devices are busy or unavailable"
              : error == OLD_PTX     ? "the provided PTX was compiled with an unsupported toolchain"
                                     : "an error of the fake driver";
     return 0;

@@ -8,6 +8,7 @@
 #include "sim/batch.h"
 
 #include <stdlib.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 enum { RUNS = 300, STEPS = 6 };
@@ -82,6 +83,63 @@ static void test_no_memory(void **state)
     setenv("FAKE_CUDA_MEMORY", "1000", 1);
     check("the CPU: a GPU has no memory left", 0);
     unsetenv("FAKE_CUDA_MEMORY");
+}
+
+// The other one has all runs.
+static void test_full(void **state)
+{
+    (void)state;
+    setenv("FAKE_CUDA_FULL", "0", 1);
+    check(DEVICES, RUNS * STEPS);
+    setenv("FAKE_CUDA_FULL", "1", 1);
+    check(DEVICES, RUNS * STEPS);
+    unsetenv("FAKE_CUDA_FULL");
+}
+
+// There is less memory in one piece than there is.
+static void test_pieces(void **state)
+{
+    (void)state;
+    setenv("FAKE_CUDA_PIECE", "60000", 1);
+    check(DEVICES, RUNS * STEPS);
+    setenv("FAKE_CUDA_PIECE", "10", 1);
+    check("the CPU: a GPU has no memory left", 0);
+    unsetenv("FAKE_CUDA_PIECE");
+}
+
+// What a program finds that begins with these devices
+static void check_beginning(const char *name, const char *device, const char *count,
+                            const char *where)
+{
+    fflush(stdout);
+    const pid_t child = fork();
+    if (child == 0) {
+        setenv(name, device, 1);
+        setenv("FAKE_CUDA_DEVICES", count, 1);
+        tr_batch *batch = batch_on("gpu");
+        advance(batch);
+        compare(batch);
+        const bool good = strcmp(tr_batch_on(batch), where) == 0;
+        if (!good) fprintf(stderr, "on %s\n", tr_batch_on(batch));
+        _exit(!good || (tr_batch_counts(batch).on_gpu > 0) != (where[0] == 'i'));
+    }
+    int status = 1;
+    assert_true(child > 0 && waitpid(child, &status, 0) == child);
+    assert_int_equal(status, 0);
+}
+
+// Before any other test: devices are found once.
+static void test_beginnings(void **state)
+{
+    (void)state;
+    check_beginning("FAKE_CUDA_BUSY", "0", "3", "interpreter 1, interpreter 2");
+    check_beginning("FAKE_CUDA_WEAK", "1", "2", "interpreter 0");
+    check_beginning("FAKE_CUDA_BUSY", "0", "1",
+                    "the CPU: the GPU's driver cannot open a device: all CUDA-capable devices are "
+                    "busy or unavailable (error 46)");
+    check_beginning("FAKE_CUDA_WEAK", "0", "1",
+                    "the CPU: no GPU can be used: interpreter 0 has compute capability 6.0, and "
+                    "7.5 is the least");
 }
 
 static void test_lost(void **state)
@@ -206,9 +264,11 @@ static int end(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_two),       cmocka_unit_test(test_chunks),
-        cmocka_unit_test(test_no_memory), cmocka_unit_test(test_lost),
-        cmocka_unit_test(test_old),       cmocka_unit_test(test_states),
-        cmocka_unit_test(test_stays),     cmocka_unit_test(test_context)};
+        cmocka_unit_test(test_beginnings), cmocka_unit_test(test_full),
+        cmocka_unit_test(test_pieces),     cmocka_unit_test(test_two),
+        cmocka_unit_test(test_chunks),     cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_lost),       cmocka_unit_test(test_old),
+        cmocka_unit_test(test_states),     cmocka_unit_test(test_stays),
+        cmocka_unit_test(test_context)};
     return cmocka_run_group_tests(tests, begin, end);
 }

@@ -556,7 +556,7 @@ bool tr_batch_restore(tr_batch *batch, size_t run, const void *memory, size_t si
 // else by the CPU as ever: the numbers are the same to the bit.
 const char *tr_batch_on(const tr_batch *batch);
 
-// Steps of a batch whose states are in the memory of a GPU, the first one there is: for loops that
+// Steps of a batch whose states are in the memory of a GPU, the first that can be used: for loops that
 // live there. State i of run k is state[i * n + k]; input i of the system is inputs[i * n + k],
 // NULL for those that the batch has. All runs must have the same contacts and the same chart. Each
 // makes as many steps as are plain; `fates` tells of the others, which stopped before one that is

@@ -15,6 +15,7 @@ enum { MOST_DEVICES = 16, STEPS = 256, WORTH_IT = 256, WORTH_A_KERNEL = 16384, I
 // As the driver counts them: of a device, and of a function
 enum { CAPABILITY_MAJOR = 75, CAPABILITY_MINOR = 76, SHARED_OF_BLOCK = 97, SHARED_OF_ALL = 81 };
 enum { MOST_SHARED = 8, PART_SHARED = 9, ALL_OF_IT = 100 };
+enum { OUT_OF_MEMORY = 2, LEAST_CAPABILITY = 75 }; // 10 major + minor
 enum { IN_A_ROW = 8 }; // launches of both kernels, before somebody looks what became of them
 enum { BLOCKS_AT_ONCE = 2, KEPT_BY_DRIVER = 1024 }; // of a block's memory
 
@@ -154,7 +155,7 @@ static GpuKernel *load(void *self, const char *ptx, const char *entry, uint32_t 
 
 // ---- memory --------------------------------------------------------------------------------
 
-// Room for as many columns as are wanted, or as there is memory for
+// Room for as many columns as are wanted, or as there is memory for in one piece; maybe none
 static bool take_room(const Machine *m, int device, const GpuWork *w, size_t wanted, Share *share,
                       tr_error *err)
 {
@@ -165,12 +166,25 @@ static bool take_room(const Machine *m, int device, const GpuWork *w, size_t wan
         !tr_gpu_good(d, d->free_memory(&free, &total), "say how much memory there is", err))
         return false;
     const size_t fit = free / 10 * 9 / column;
-    share->room = wanted < fit ? wanted : fit;
-    if (share->room)
-        return tr_gpu_good(d, d->allocate(&share->memory, share->room * column), "give memory",
-                           err);
-    tr_fail(err, TR_FAILED, (Place){0}, "a GPU has no memory left");
-    return false;
+    int code = 0;
+    for (share->room = wanted < fit ? wanted : fit; share->room; share->room /= 2) {
+        code = d->allocate(&share->memory, share->room * column);
+        if (code != OUT_OF_MEMORY) return tr_gpu_good(d, code, "give memory", err);
+    }
+    return true;
+}
+
+// On all devices; one without memory has no share as long as another has one.
+static bool take_rooms(const Machine *m, const GpuWork *w, Share *shares, tr_error *err)
+{
+    const size_t each = (w->count + (size_t)m->count - 1) / (size_t)m->count;
+    bool any = false;
+    for (int i = 0; i < m->count; i++) {
+        if (!take_room(m, i, w, each, &shares[i], err)) return false;
+        any = any || shares[i].room;
+    }
+    if (!any) tr_fail(err, TR_FAILED, (Place){0}, "a GPU has no memory left");
+    return any;
 }
 
 static uint64_t row_of(const Share *s, size_t row)
@@ -265,9 +279,7 @@ static bool run_chunks(const Machine *m, GpuKernel *k, const GpuWork *w, const S
 static bool run_all(const Machine *m, GpuKernel *k, const GpuWork *w, double *fates, tr_error *err)
 {
     Share shares[MOST_DEVICES] = {{0}};
-    bool good = true;
-    const size_t each = (w->count + (size_t)m->count - 1) / (size_t)m->count;
-    for (int i = 0; good && i < m->count; i++) good = take_room(m, i, w, each, &shares[i], err);
+    bool good = take_rooms(m, w, shares, err);
     for (size_t from = 0; good && from < w->count;) {
         for (int i = 0; i < m->count; i++) {
             const size_t left = w->count - from;
@@ -305,7 +317,7 @@ static bool bring_all(const Machine *m, GpuKernel *k, const GpuWork *w, Share *s
                 share->room, w->count);
     if (!has_failed(err) && bring(m, w, share, err))
         k->resident = share->memory;
-    else
+    else if (share->room)
         m->driver->release(share->memory);
     return k->resident != 0;
 }
@@ -366,9 +378,15 @@ static bool open_device(Machine *m, int index, int version, tr_error *err)
                      err) ||
         !tr_gpu_good(d, d->device_attribute(&major, CAPABILITY_MAJOR, handle), "ask a device",
                      err) ||
-        !tr_gpu_good(d, d->device_attribute(&minor, CAPABILITY_MINOR, handle), "ask a device",
-                     err) ||
-        !find_room(d, handle, &device->room, err) ||
+        !tr_gpu_good(d, d->device_attribute(&minor, CAPABILITY_MINOR, handle), "ask a device", err))
+        return false;
+    if (10 * major + minor < LEAST_CAPABILITY) {
+        tr_fail(err, TR_FAILED, (Place){0},
+                "no GPU can be used: %s has compute capability %d.%d, and 7.5 is the least",
+                device->name, major, minor);
+        return false;
+    }
+    if (!find_room(d, handle, &device->room, err) ||
         !tr_gpu_good(d, d->retain(&device->context, handle), "open a device", err))
         return false;
     snprintf(device->besides, sizeof device->besides, "%d.%d %d", major, minor, version);
@@ -378,6 +396,7 @@ static bool open_device(Machine *m, int index, int version, tr_error *err)
     return true;
 }
 
+// Those that can be used; when there is none, why the last one cannot
 static bool open_devices(Machine *m, tr_error *err)
 {
     const GpuDriver *d = m->driver = tr_gpu_driver(err);
@@ -386,8 +405,12 @@ static bool open_devices(Machine *m, tr_error *err)
         !tr_gpu_good(d, d->device_count(&count), "count devices", err))
         return false;
     if (count < 1) tr_fail(err, TR_FAILED, (Place){0}, "no GPU can be used: the driver sees none");
-    for (int i = 0; i < count && i < MOST_DEVICES && !has_failed(err); i++)
-        open_device(m, i, version, err);
+    tr_error why = {0};
+    for (int i = 0; i < count && m->count < MOST_DEVICES; i++) {
+        why = (tr_error){0};
+        open_device(m, i, version, &why);
+    }
+    if (!m->count && !has_failed(err)) *err = why;
     return !has_failed(err);
 }
 
