@@ -49,6 +49,17 @@ static void test_batch(void **state)
     tr_system_free(system);
 }
 
+static void change_byte(const char *path, long at)
+{
+    FILE *file = fopen(path, "r+b");
+    assert_non_null(file);
+    assert_int_equal(fseek(file, at, SEEK_SET), 0);
+    const int byte = fgetc(file);
+    assert_int_equal(fseek(file, at, SEEK_SET), 0);
+    assert_int_equal(fputc(byte ^ 1, file), byte ^ 1);
+    assert_int_equal(fclose(file), 0);
+}
+
 static void test_cache(void **state)
 {
     (void)state;
@@ -66,6 +77,9 @@ static void test_cache(void **state)
     assert_true(tr_gpu_cache_read(path, &read));
     assert_int_equal(read.length, 8);
     assert_memory_equal(read.at, "an image", 8);
+    tr_buffer_free(&read);
+    change_byte(path, 3);
+    assert_false(tr_gpu_cache_read(path, &read));
     tr_buffer_free(&read);
     struct stat is;
     assert_int_equal(remove(path), 0);

@@ -168,6 +168,25 @@ static void test_old(void **state)
     assert_int_equal(system(command), 0);
 }
 
+// An image whose bytes changed on the disk would give other numbers: it is assembled again.
+static void test_spoilt(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/trundle_gpu_XXXXXX", command[300];
+    assert_non_null(mkdtemp(folder));
+    setenv("XDG_CACHE_HOME", folder, 1);
+    check(DEVICES, RUNS * STEPS);
+    snprintf(command, sizeof command,
+             "cd '%s/trundle/gpu' && cp * ../../good && sed -i 's/0d3F/0d3E/' *", folder);
+    assert_int_equal(system(command), 0);
+    check(DEVICES, RUNS * STEPS);
+    snprintf(command, sizeof command, "cmp '%s'/trundle/gpu/* '%s/good'", folder, folder);
+    assert_int_equal(system(command), 0); // it was written anew
+    setenv("XDG_CACHE_HOME", ".", 1);
+    snprintf(command, sizeof command, "rm -r '%s'", folder);
+    assert_int_equal(system(command), 0);
+}
+
 // What a caller allocates there is too large, or it is lost: words, and the batch is what it was.
 static void test_states(void **state)
 {
@@ -268,7 +287,7 @@ int main(void)
         cmocka_unit_test(test_pieces),     cmocka_unit_test(test_two),
         cmocka_unit_test(test_chunks),     cmocka_unit_test(test_no_memory),
         cmocka_unit_test(test_lost),       cmocka_unit_test(test_old),
-        cmocka_unit_test(test_states),     cmocka_unit_test(test_stays),
-        cmocka_unit_test(test_context)};
+        cmocka_unit_test(test_states),     cmocka_unit_test(test_spoilt),
+        cmocka_unit_test(test_stays),      cmocka_unit_test(test_context)};
     return cmocka_run_group_tests(tests, begin, end);
 }

@@ -151,13 +151,14 @@ static size_t count_kernels(const char *home)
     return count;
 }
 
-// What the driver that interprets has kept is the text, and a zero.
+// What the driver that interprets has kept is the text, and a zero; behind it is a digest.
 static void assemble_all(const char *home)
 {
 #ifdef PTXAS
     char command[1000];
     snprintf(command, sizeof command,
-             "cd '%s/trundle/gpu' && for k in *; do tr -d '\\000' <\"$k\" >../k.ptx && '%s' -O0 "
+             "cd '%s/trundle/gpu' && for k in *; do head -c -64 \"$k\" | tr -d '\\000' >../k.ptx "
+             "&& '%s' -O0 "
              "-arch sm_80 ../k.ptx -o /dev/null || exit 1; done",
              home, PTXAS);
     assert_int_equal(system(command), 0);

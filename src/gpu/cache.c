@@ -10,6 +10,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+enum { DIGEST = TR_SHA256_SIZE - 1 }; // [bytes] behind an image, of what it is
+
 static bool make_folder(const char *path)
 {
     struct stat is;
@@ -55,9 +57,13 @@ bool tr_gpu_cache_read(const char *path, Buffer *out)
     size_t count;
     if (!file) return false;
     while ((count = fread(part, 1, sizeof part, file)) > 0) tr_buffer_add(out, part, count);
-    const bool good = !ferror(file) && !out->failed && out->length;
+    const bool is_read = !ferror(file) && !out->failed && out->length > DIGEST;
     fclose(file);
-    return good;
+    if (!is_read) return false;
+    char hash[TR_SHA256_SIZE];
+    out->length -= DIGEST;
+    tr_sha256(out->at, out->length, hash);
+    return memcmp(out->at + out->length, hash, DIGEST) == 0;
 }
 
 void tr_gpu_cache_write(const char *path, const void *bytes, size_t count)
@@ -65,6 +71,9 @@ void tr_gpu_cache_write(const char *path, const void *bytes, size_t count)
     tr_error err = {0};
     OutFile *out = tr_file_create(path, &err);
     if (!out) return;
+    char hash[TR_SHA256_SIZE];
+    tr_sha256(bytes, count, hash);
     fwrite(bytes, 1, count, tr_file_stream(out));
+    fwrite(hash, 1, DIGEST, tr_file_stream(out));
     tr_files_commit(&out, 1, &err);
 }
