@@ -233,6 +233,49 @@ static void test_tables(void **state)
     }
 }
 
+// A kernel has 64 kB of constants; what has no room there is elsewhere.
+static void test_many_lists(void **state)
+{
+    (void)state;
+    enum { LISTS = 30, LENGTH = 400, MOST = 60 << 10 };
+    Words words = {0};
+    Ptx ptx = {0};
+    Buffer lists = {0};
+    Translation t = {.words = &words, .ptx = &ptx, .lists = &lists};
+    Value numbers[LENGTH];
+    char names[LISTS][8];
+    for (int i = 0; i < LENGTH; i++) numbers[i] = tr_ptx_number(i);
+    tr_words_add(&words, text_of("static double entry(double x[1], uint32_t i) { return x[i]; }"));
+    assert_true(tr_translation_open(&t));
+    const Value at = tr_ptx_register(&ptx, KIND_U32);
+    size_t constants = 0, others = 0;
+    for (int i = 0; i < LISTS; i++) {
+        snprintf(names[i], sizeof names[i], "list%d", i);
+        tr_words_list(&words, names[i], numbers, LENGTH);
+    }
+    for (int i = 0; i < 2 * LISTS; i++) {
+        const Definition *d = tr_words_find(&words, text_of(names[i % LISTS]));
+        const Thing all[] = {
+            {.form = THING_ARRAY, .definition = d, .offset = tr_ptx_whole(KIND_INT, 0)},
+            thing_of(at)};
+        tr_translate_call(&t, "entry", all, 2);
+        const char *load = ptx.text.at, *next;
+        while ((next = strstr(load + 1, "\tld."))) load = next; // the last
+        assert_int_equal(strncmp(load, d->is_global ? "\tld.global" : "\tld.const", 9), 0);
+    }
+    assert_string_equal(t.failure, "");
+    for (const char *line = lists.at; line && *line; line = strchr(line, '\n') + 1) {
+        constants += begins_with(line, ".const") ? LENGTH * sizeof(double) : 0;
+        others += begins_with(line, ".global");
+    }
+    assert_true(constants > MOST / 2 && constants <= MOST);
+    assert_int_equal(others, LISTS - constants / (LENGTH * sizeof(double)));
+    tr_translation_free(&t);
+    tr_words_free(&words);
+    tr_buffer_free(&ptx.text);
+    tr_buffer_free(&lists);
+}
+
 // ---- single precision -----------------------------------------------------------------------
 
 // Of the usual size, as a float has it
@@ -321,8 +364,9 @@ static void test_single_tables(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_operations), cmocka_unit_test(test_locale),
-        cmocka_unit_test(test_numbers),    cmocka_unit_test(test_tables),
-        cmocka_unit_test(test_single),     cmocka_unit_test(test_single_tables)};
+        cmocka_unit_test(test_operations),   cmocka_unit_test(test_locale),
+        cmocka_unit_test(test_numbers),      cmocka_unit_test(test_tables),
+        cmocka_unit_test(test_many_lists),   cmocka_unit_test(test_single),
+        cmocka_unit_test(test_single_tables)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

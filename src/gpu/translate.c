@@ -157,8 +157,9 @@ static Thing own_structure(Translation *t, Thing from)
 
 // ---- arrays --------------------------------------------------------------------------------
 
-// Constants are few: 64 kB.
-static const char *space_of(const Definition *d) { return d->count > 512 ? "global" : "const"; }
+enum { LONG_LIST = 512, MOST_CONSTANTS = 48 << 10 }; // [bytes] of 64 kB that a kernel has
+
+static const char *space_of(const Definition *d) { return d->is_global ? "global" : "const"; }
 
 static const char *type_of(const Definition *d)
 {
@@ -171,6 +172,9 @@ static void print_list(Translation *t, Definition *d)
 {
     if (d->is_printed) return;
     d->is_printed = true;
+    const size_t bytes = (size_t)d->count * sizeof(double);
+    d->is_global = d->count > LONG_LIST || t->constants + bytes > MOST_CONSTANTS;
+    if (!d->is_global) t->constants += bytes;
     tr_buffer_print(t->lists, ".%s .align 8 .%s %.*s[%u] = {", space_of(d), type_of(d),
                     (int)d->name.length, d->name.at, d->count);
     for (uint32_t i = 0; i < d->count; i++) {

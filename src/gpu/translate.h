@@ -40,8 +40,9 @@ typedef Thing Builtin(Translation *translation, void *owner, const Thing *argume
 struct Translation {
     Words *words;
     Ptx *ptx;
-    Buffer *lists; // where lists are declared that are looked up at a known place only here
-    uint32_t at;   // the word
+    Buffer *lists;    // where lists are declared that are looked up at a known place only here
+    size_t constants; // [bytes] of them in constant memory
+    uint32_t at;      // the word
     Value *cells;
     uint32_t cell_count, cell_capacity;
     Variable *variables;

@@ -36,6 +36,7 @@ typedef struct Definition {
     Text field[MOST_FIELDS];
     uint8_t kind[MOST_FIELDS];
     bool is_printed; // of a list
+    bool is_global;  // where it is printed to
 } Definition;
 
 typedef struct Words {
