@@ -191,10 +191,10 @@ static void write_inputs(Pair *p)
     }
 }
 
-static void check_on(const GpuMachine *machine, const char *name, const char *method, double step,
-                     size_t count)
+static void check_system(const GpuMachine *machine, tr_system *system, const char *name,
+                         const char *method, double step, size_t count)
 {
-    Pair p = pair_of(system_called(name, NULL), count, method, step, machine);
+    Pair p = pair_of(system, count, method, step, machine);
     vary(&p);
     advance_both(&p, 40 * step);
     write_inputs(&p);
@@ -207,8 +207,29 @@ static void check_on(const GpuMachine *machine, const char *name, const char *me
     part(&p);
 }
 
+static void check_on(const GpuMachine *machine, const char *name, const char *method, double step,
+                     size_t count)
+{
+    check_system(machine, system_called(name, NULL), name, method, step, count);
+}
+
+// Along coordinates: each piece of a table is one of the sides of a switch.
+static const char curves[] =
+    "trundle: 1\n"
+    "tables:\n"
+    "  spring: {x: '-1, -0.3, 0.2, 0.5, 1.5', value: '2, 0.4, -0.3, -0.5, -4', degree: 1, outside: "
+    "hold}\n"
+    "  notch: {x: '-1, -0.1, 0.1, 1', value: '0.1, 0.7, -0.2, 0.3', degree: 0, outside: hold}\n"
+    "bodies:\n"
+    "  cart: {joint: {type: prismatic, axis: '1, 0, 0', coordinate: s}, mass: 2}\n"
+    "  pole: {parent: cart, joint: {type: revolute, axis: '0, 1, 0', coordinate: a},"
+    " mass: 1, com: '0, 0, -0.5'}\n"
+    "initial: {s: 0.9, a: 0.1}\n"
+    "roles: {s: {torque: '40*spring(s) + notch(s)'}, a: {torque: 'spring(2*a)'}}\n";
+
 static void check_all(const GpuMachine *machine)
 {
+    check_system(machine, system_from(curves), "tables", "rk4", 5e-3, 4);
     check_on(machine, "chain", "rk4", 1e-3, 3);
     check_on(machine, "bicycle", "rk4", 1e-3, 4);
     check_on(machine, "rolling_disc", "lie", 2e-3, 5);

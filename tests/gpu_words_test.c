@@ -192,7 +192,7 @@ static void check_table(const Table *table, int order, const char *name)
 {
     Random r = {7};
     double x[4];
-    const bool plane = table_is_plane(table);
+    const bool plane = table_is_plane(table) && !table_is_question(order);
     char *text = kernel_of(plane ? OP_TABLE2 : OP_TABLE1, plane ? 2 : 1, table, order, false);
     PtxModule *m = ptx_read(text);
     m->parameters[0].u = (uint64_t)(uintptr_t)x;
@@ -224,11 +224,16 @@ static void test_tables(void **state)
         const int degree = degrees[k % 3];
         Table *line = tr_table_through(x, NX, NULL, 1, z, degree, k < 3, &err);
         for (int order = 0; order < 3; order++) check_table(line, order, "a line");
+        for (int what = TABLE_PIECE; what <= TABLE_UPPER; what++)
+            check_table(line, table_question(what, 0), "a question");
         tr_table_free(line);
         Table *plane = tr_table_through(x, NX, y, NY, z, degree, k < 3, &err);
         if (err.status) fail_msg("%s", err.text);
         for (int order = 0; order < 9; order++)
             check_table(plane, table_order(order % 3, order / 3), "a plane");
+        for (int what = TABLE_PIECE; what <= TABLE_UPPER; what++)
+            for (int axis = 0; axis < 2; axis++)
+                check_table(plane, table_question(what, axis), "a question");
         tr_table_free(plane);
     }
 }

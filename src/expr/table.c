@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FAR 1e300 // beyond every knot that matters
-
 // ---- value ---------------------------------------------------------------------------------
 
 uint32_t tr_table_piece(const TableAxis *axis, double x)
@@ -69,8 +67,8 @@ static double answer(const Table *table, double x, int question)
     const uint32_t piece = x > 0 ? (uint32_t)fmin(x, axis->pieces - 1) : 0;
     switch (question & 15) {
     case TABLE_START: return axis->knot[piece];
-    case TABLE_LOWER: return piece ? axis->knot[piece] : -FAR;
-    default: return piece + 1 < axis->pieces ? axis->knot[piece + 1] : FAR;
+    case TABLE_LOWER: return piece ? axis->knot[piece] : -TABLE_FAR;
+    default: return piece + 1 < axis->pieces ? axis->knot[piece + 1] : TABLE_FAR;
     }
 }
 

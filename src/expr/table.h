@@ -52,6 +52,7 @@ static inline int table_order_along(int order, int axis) { return order >> (4 * 
 // In place of an order, questions about the pieces along an axis: the number of the one that an
 // argument is in; and of such a number where that piece begins, and between which knots it lies,
 // the first and the last of which are far away.
+#define TABLE_FAR 1e300 // beyond every knot that matters
 enum { TABLE_PIECE = 8, TABLE_START, TABLE_LOWER, TABLE_UPPER };
 static inline int table_question(int what, int axis) { return what | axis << 4; }
 static inline bool table_is_question(int order) { return (order & 8) != 0; }

@@ -181,13 +181,19 @@ static Value plane_table(Nodes *n, const FlatNode *node, const Table *table, Val
     return tr_ptx_choose(p, none, both, value);
 }
 
+// What is asked about the pieces along an axis
+static Value question(Nodes *n, const FlatNode *node, const Table *table, Value x)
+{
+    const int which = node->n >> 4 & 1, what = node->n & 15;
+    const Thing all[] = {thing_of(x), list_called(n, node->c, which ? "y" : "x"),
+                         whole(table->axis[which].pieces), whole((uint64_t)what)};
+    return tr_translate_call(n->translation, "answer", all, 4).value;
+}
+
 static Value look_up(Nodes *n, const FlatNode *node, const Value *x)
 {
     const Table *table = n->flat->tables[node->c];
-    if (table_is_question(node->n)) {
-        tr_translate_fail(n->translation, "no kernel has pieces of tables", text_of("table"));
-        return tr_ptx_number(0);
-    }
+    if (table_is_question(node->n)) return question(n, node, table, x[0]);
     return table_is_plane(table) ? plane_table(n, node, table, x[0], x[1])
                                  : line_table(n, node, table, x[0]);
 }
@@ -323,8 +329,24 @@ void tr_nodes_make(Nodes *n, const uint32_t *wanted, uint32_t wanted_count, cons
 
 // ---- what they stand on --------------------------------------------------------------------
 
+static void define_questions(Words *words)
+{
+    static const struct {
+        const char *name;
+        int is;
+    } questions[] = {{"TABLE_PIECE", TABLE_PIECE},
+                     {"TABLE_START", TABLE_START},
+                     {"TABLE_LOWER", TABLE_LOWER},
+                     {"TABLE_UPPER", TABLE_UPPER}};
+    for (size_t i = 0; i < sizeof questions / sizeof *questions; i++)
+        tr_words_define(words, questions[i].name,
+                        tr_ptx_whole(KIND_INT, (uint64_t)questions[i].is));
+    tr_words_define(words, "FAR", tr_ptx_number(words->is_single ? 1e30 : TABLE_FAR));
+}
+
 void tr_nodes_words(Words *words)
 {
+    define_questions(words);
     tr_words_add(words, words->is_single ? tr_gpu_single() : tr_gpu_elementary());
     tr_words_add(words, tr_gpu_nodes());
     if (words->is_single) tr_words_add(words, tr_gpu_nodes_single());
