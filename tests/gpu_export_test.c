@@ -47,19 +47,20 @@ enum { STEPS = 25 };
 
 // What is where in a record
 typedef struct Layout {
-    size_t numbers, state, states, input, time, fate;
+    size_t numbers, state, states, input, time, fate, threads, shared;
 } Layout;
 
 static Layout layout_of(const char *header, const char *upper)
 {
-    static const char *const keys[] = {"NUMBERS", "STATE", "STATES", "INPUT", "TIME", "FATE"};
-    size_t at[6];
-    for (int i = 0; i < 6; i++) {
+    static const char *const keys[] = {"NUMBERS", "STATE", "STATES",  "INPUT",
+                                       "TIME",    "FATE",  "THREADS", "SHARED"};
+    size_t at[8];
+    for (int i = 0; i < 8; i++) {
         char key[200];
         snprintf(key, sizeof key, "%s_%s =", upper, keys[i]);
         at[i] = number_of(header, key);
     }
-    return (Layout){at[0], at[1], at[2], at[3], at[4], at[5]};
+    return (Layout){at[0], at[1], at[2], at[3], at[4], at[5], at[6], at[7]};
 }
 
 static char *text_called(const char *name, const char *ending)
@@ -73,6 +74,7 @@ static void run_exported(const char *name, const Layout *at, double *record)
 {
     char *text = text_called(name, ".ptx");
     PtxModule *m = ptx_read(text);
+    m->shared_size = (uint32_t)at->shared;
     const uint64_t base = (uint64_t)(uintptr_t)record;
     m->parameters[0].u = base, m->parameters[1].u = base + 8 * at->state;
     m->parameters[2].u = base + 8 * at->input;
@@ -114,6 +116,7 @@ static void check_export(const char *name, const char *method, const char *upper
     if (!tr_export(system, &o, &err)) fail_msg("%s", err.text);
     char *header = text_called(name, "_ptx.h"), *demo = text_called(name, "_demo.py");
     assert_null(strchr(demo, '@'));
+    assert_non_null(strstr(header, method));
     assert_true((strstr(header, "single precision") != NULL) == (bound > 0));
     const Layout at = layout_of(header, upper);
     double *record = record_of(header, at.numbers);
@@ -134,6 +137,20 @@ static void check_export(const char *name, const char *method, const char *upper
     tr_run_free(run);
     tr_plan_free(plan);
     tr_system_free(system);
+}
+
+// What finds no register has room in shared memory, as much as any GPU has.
+static void test_spill(void **state)
+{
+    (void)state;
+    check_export("chain", "rk4", "CHAIN", 0);
+    char *header = text_called("chain", "_ptx.h"), *demo = text_called("chain", "_demo.py");
+    const Layout at = layout_of(header, "CHAIN");
+    assert_true(at.shared > 0 && at.shared <= 48 << 10);
+    assert_int_equal(at.threads, 128);
+    assert_non_null(strstr(demo, "shared_mem=SHARED"));
+    free(header);
+    free(demo);
 }
 
 static void test_exports(void **state)
@@ -188,7 +205,7 @@ static void test_refusals(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_exports),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_exports), cmocka_unit_test(test_spill),
                                        cmocka_unit_test(test_locale),
                                        cmocka_unit_test(test_refusals)};
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -15,14 +15,18 @@ typedef struct Printed {
     Plan *plan;
     Run *run;
     Lanes *lanes;
+    const char *method;
+    uint32_t shared; // bytes of a block
 } Printed;
+
+enum { SHARED = 48 << 10 }; // bytes that a block may share on any GPU without asking for more
 
 static bool open_run(Printed *p, tr_error *err)
 {
     p->plan = tr_plan_new(p->code->system, err);
     tr_run_options o = tr_run_defaults(p->plan);
     const bool is_lie = o.method && strcmp(o.method, "lie") == 0;
-    o.method = is_lie ? "lie" : "rk4";
+    p->method = o.method = is_lie ? "lie" : "rk4";
     p->run = tr_run_new(p->plan, &o, err);
     if (p->run && !tr_watch_is_calm(&p->run->mover->watch))
         tr_fail(err, TR_FAILED, (Place){0},
@@ -101,10 +105,11 @@ static bool write_header(const Printed *p, Buffer *out, tr_error *err)
         "(u64 record, u64 state, u64 inputs, u64 stride, u32 threads, u32 steps,\n"
         "//         f64 step)\n"
         "//\n"
-        "// One thread for each run; `stride` runs in memory. Each makes `steps` steps, or "
-        "fewer: its fate\n// is 0 when it made all, 1 when it has arrived, 2 when the next "
-        "step is one that only the library\n// makes (a contact, a chart, an event, a "
-        "failure): it stands before that step then.\n"
+        "// One thread for each run; `stride` runs in memory. It is launched in blocks of "
+        "%s_THREADS,\n// each with %s_SHARED bytes of dynamic shared memory. Each run makes "
+        "`steps` steps\n// by %s, or fewer: its fate is 0 when it made all, 1 when it has arrived, "
+        "2 when the next step is\n// one that only the library makes (a contact, a chart, an "
+        "event, a failure): it stands before that\n// step then.\n"
         "%s#ifndef %s_PTX_H\n#define %s_PTX_H\n\nenum {\n"
         "    %s_NUMBERS = %zu, // of a record\n"
         "    %s_STATE = %u, // where the state begins in a record\n"
@@ -114,10 +119,13 @@ static bool write_header(const Printed *p, Buffer *out, tr_error *err)
         "    %s_TIME = %d,\n"
         "    %s_FATE = %u,\n"
         "    %s_UNTIL = %u, // where a run goes\n"
+        "    %s_THREADS = %d, // of a block\n"
+        "    %s_SHARED = %u, // bytes, of a block\n"
         "};\n\n",
-        p->code->options.name, p->code->options.is_single ? single : "", upper, upper, upper,
-        gpu_record(l), upper, l->at.y, upper, l->size, upper, l->at.inputs, upper, l->inputs, upper,
-        AT_TIME, upper, l->at.count + GPU_FATE, upper, l->at.count + GPU_UNTIL);
+        p->code->options.name, upper, upper, p->method, p->code->options.is_single ? single : "",
+        upper, upper, upper, gpu_record(l), upper, l->at.y, upper, l->size, upper, l->at.inputs,
+        upper, l->inputs, upper, AT_TIME, upper, l->at.count + GPU_FATE, upper,
+        l->at.count + GPU_UNTIL, upper, GPU_THREADS, upper, p->shared);
     write_places(p, out);
     const bool good = write_start(p, out, err);
     tr_buffer_print(out, "\n#endif\n");
@@ -127,10 +135,10 @@ static bool write_header(const Printed *p, Buffer *out, tr_error *err)
 static void write_demo(const Printed *p, Buffer *out)
 {
     const Lanes *l = p->lanes;
-    char sizes[6][24];
-    const size_t numbers[] = {gpu_record(l),          l->at.y, l->at.inputs,
-                              l->at.count + GPU_FATE, AT_TIME, l->size};
-    for (int i = 0; i < 6; i++) snprintf(sizes[i], sizeof sizes[i], "%zu", numbers[i]);
+    char sizes[8][24];
+    const size_t numbers[] = {gpu_record(l), l->at.y, l->at.inputs, l->at.count + GPU_FATE,
+                              AT_TIME,       l->size, GPU_THREADS,  p->shared};
+    for (int i = 0; i < 8; i++) snprintf(sizes[i], sizeof sizes[i], "%zu", numbers[i]);
     const Mark marks[] = {{"name", p->code->options.name},
                           {"numbers", sizes[0]},
                           {"state", sizes[1]},
@@ -138,6 +146,8 @@ static void write_demo(const Printed *p, Buffer *out)
                           {"fate", sizes[3]},
                           {"time", sizes[4]},
                           {"size", sizes[5]},
+                          {"threads", sizes[6]},
+                          {"shared", sizes[7]},
                           {NULL, NULL}};
     tr_fill_in(out, tr_embedded_ptx_demo(), marks);
 }
@@ -150,9 +160,8 @@ bool tr_print_ptx(Export *code, Folder *folder, tr_error *err)
     Buffer *header = ptx ? tr_folder_add(folder, "%s_ptx.h", name) : NULL;
     Buffer *demo = header ? tr_folder_add(folder, "%s_demo.py", name) : NULL;
     if (!demo) return tr_fail_memory(err), false;
-    uint32_t shared = 0;
-    const bool good = open_run(&p, err) &&
-                      tr_gpu_kernel(p.lanes, (GpuTerms){0}, ptx, &shared, err) &&
+    const GpuTerms terms = {.room = SHARED};
+    const bool good = open_run(&p, err) && tr_gpu_kernel(p.lanes, terms, ptx, &p.shared, err) &&
                       write_header(&p, header, err);
     if (good) write_demo(&p, demo);
     close_run(&p);

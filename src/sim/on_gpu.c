@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+_Static_assert((int)GPU_THREADS == (int)SPILL_THREADS, "of a block");
+
 // A program of the kernel: nodes of its outputs
 typedef struct Part {
     struct Making *kernel;

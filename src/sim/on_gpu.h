@@ -18,6 +18,7 @@ typedef enum GpuPlace {
 } GpuPlace;
 
 #define GPU_ENTRY "tr_go"
+enum { GPU_THREADS = 128 }; // of a block
 
 // What a kernel is made for.
 typedef struct GpuTerms {
@@ -32,7 +33,7 @@ typedef struct GpuTerms {
 //
 //   tr_go(u64 record, u64 state, u64 inputs, u64 stride, u32 threads, u32 steps, f64 step)
 //
-// in blocks of SPILL_THREADS threads, each of which needs `shared` bytes of shared memory. False,
+// in blocks of GPU_THREADS threads, each of which needs `shared` bytes of shared memory. False,
 // with words, where there cannot be one.
 bool tr_gpu_kernel(const Lanes *lanes, GpuTerms terms, Buffer *out, uint32_t *shared,
                    tr_error *err);
