@@ -197,6 +197,7 @@ bench-gpu: # batches on the GPUs of this computer; says so where there is none
 	cmake --build build -j$(JOBS) --target trundle_bench
 	build/trundle_bench gpu
 	build/trundle_bench gpu-sweep
+	build/trundle_bench bits models/*.yaml
 
 table: # the same as docs/bench.md
 	tools/setup demo
