@@ -574,6 +574,9 @@ size_t tr_gpu_states(tr_batch *batch);
 void tr_gpu_state(tr_batch *batch, double *state);
 const char *tr_gpu_state_name(tr_batch *batch, size_t index);
 const double *tr_gpu_fates(const tr_batch *batch);
+// How many inputs there are, those of the system first; and all of them as they are in the batch,
+// into n times as many, where they are wanted.
+size_t tr_gpu_inputs(tr_batch *batch, double *inputs);
 
 // What `trundle check`, `derive` and `eval` print, as text or as JSON. The first two may give both
 // a text and an error: what they found, and that the model cannot run so.

@@ -361,15 +361,20 @@ static bool may_advance(const Part *part)
     return good;
 }
 
-// Where runs are then, also those that failed on the way
+// Where runs are, also those that failed on the way
+static void find_times(BatchObject *self)
+{
+    for (const Part *part = self->parts; part < self->parts + self->part_count; part++)
+        for (size_t i = 0; i < part->count; i++)
+            self->paces[part->first + i].t = tr_batch_time(part->batch, i);
+}
+
 static bool advance(BatchObject *self)
 {
     for (Part *part = self->parts; part < self->parts + self->part_count; part++)
         if (!may_advance(part) && refuses(part, advance_part, self->until)) return false;
     const bool good = do_all(self, advance_part, self->until);
-    for (const Part *part = self->parts; part < self->parts + self->part_count; part++)
-        for (size_t i = 0; i < part->count; i++)
-            self->paces[part->first + i].t = tr_batch_time(part->batch, i);
+    find_times(self);
     return good;
 }
 
@@ -421,6 +426,105 @@ static PyObject *batch_on(PyObject *object, void *nothing)
     (void)nothing;
     const char *on = tr_batch_on(((BatchObject *)object)->parts[0].batch);
     return PyUnicode_DecodeUTF8(on, (Py_ssize_t)strlen(on), "replace");
+}
+
+// ---- states that are on a GPU --------------------------------------------------------------
+
+typedef struct OnDevice {
+    void *state;
+    const void *inputs;
+    size_t steps;
+} OnDevice;
+
+static bool has_one_part(const BatchObject *self)
+{
+    if (self->part_count == 1) return true;
+    PyErr_SetString(PyExc_ValueError, "only a batch with threads=1 has its states on a GPU");
+    return false;
+}
+
+static void step_there(Part *part, const void *how)
+{
+    const OnDevice *there = how;
+    tr_gpu_step(part->batch, there->state, there->inputs, there->steps, &part->err);
+}
+
+static PyObject *batch_gpu_step(PyObject *object, PyObject *args)
+{
+    BatchObject *self = (BatchObject *)object;
+    unsigned long long state, inputs;
+    Py_ssize_t steps;
+    if (!PyArg_ParseTuple(args, "KKn", &state, &inputs, &steps) || !has_one_part(self)) return NULL;
+    if (steps < 0) {
+        PyErr_SetString(PyExc_ValueError, "as many steps as there are, not fewer than none");
+        return NULL;
+    }
+    const OnDevice there = {(void *)(uintptr_t)state, (const void *)(uintptr_t)inputs,
+                            (size_t)steps};
+    if (!lock_take(&self->lock)) return NULL;
+    const bool good = do_all(self, step_there, &there);
+    if (good && !steps) find_times(self);
+    lock_give(&self->lock);
+    return none_if(good);
+}
+
+static size_t count_state(tr_batch *batch, double *state)
+{
+    tr_gpu_state(batch, state);
+    return tr_gpu_states(batch);
+}
+
+// Numbers of a row each, as they are in the batch
+static PyObject *rows_for_gpu(PyObject *object, size_t (*take)(tr_batch *batch, double *numbers))
+{
+    BatchObject *self = (BatchObject *)object;
+    double *numbers;
+    if (!has_one_part(self) || !lock_take(&self->lock)) return NULL;
+    const size_t rows = take(self->parts[0].batch, NULL);
+    PyObject *out = rows ? numbers_new(rows, self->count, &numbers) : NULL;
+    if (out) take(self->parts[0].batch, numbers);
+    lock_give(&self->lock);
+    if (!rows)
+        PyErr_SetString(PyExc_ValueError, "runs are not alike: one has failed, something happens, "
+                                          "or their contacts or charts are others");
+    return out;
+}
+
+static PyObject *batch_gpu_state(PyObject *object, PyObject *nothing)
+{
+    (void)nothing;
+    return rows_for_gpu(object, count_state);
+}
+
+static PyObject *batch_gpu_inputs(PyObject *object, PyObject *nothing)
+{
+    (void)nothing;
+    return rows_for_gpu(object, tr_gpu_inputs);
+}
+
+static PyObject *batch_gpu_fates(PyObject *object, PyObject *nothing)
+{
+    (void)nothing;
+    BatchObject *self = (BatchObject *)object;
+    if (!has_one_part(self) || !lock_take(&self->lock)) return NULL;
+    const double *fates = tr_gpu_fates(self->parts[0].batch);
+    PyObject *out = fates ? numbers_copy(fates, self->count, VECTOR) : Py_NewRef(Py_None);
+    lock_give(&self->lock);
+    return out;
+}
+
+static PyObject *batch_gpu_names(PyObject *object, void *nothing)
+{
+    (void)nothing;
+    BatchObject *self = (BatchObject *)object;
+    PyObject *names = PyList_New(0);
+    const char *name;
+    for (size_t i = 0; names && (name = tr_gpu_state_name(self->parts[0].batch, i)); i++) {
+        PyObject *one = PyUnicode_FromString(name);
+        if (!one || PyList_Append(names, one) < 0) Py_CLEAR(names);
+        Py_XDECREF(one);
+    }
+    return names;
 }
 
 // ---- asking --------------------------------------------------------------------------------
@@ -648,9 +752,14 @@ static PyMethodDef methods[] = {
      "Snapshots, a list of bytes, one of each run; they are those that runs of\n"
      "their own save."},
     {"_restore", batch_restore, METH_VARARGS, "restore(snapshots, where)"},
+    {"_gpu_step", batch_gpu_step, METH_VARARGS, "gpu_step(state, inputs, steps)"},
+    {"_gpu_state", batch_gpu_state, METH_NOARGS, "gpu_state() -> Numbers, states by runs"},
+    {"_gpu_inputs", batch_gpu_inputs, METH_NOARGS, "gpu_inputs() -> Numbers, inputs by runs"},
+    {"_gpu_fates", batch_gpu_fates, METH_NOARGS, "gpu_fates() -> Numbers, or None"},
     {"_failures", batch_failures, METH_NOARGS, "failures() -> dict of exceptions, by run"},
     {0}};
 static PyGetSetDef members[] = {{"_t", batch_times, NULL, "of each run [s]", NULL},
+                                {"_gpu_names", batch_gpu_names, NULL, "of states", NULL},
                                 {"on", batch_on, NULL, "where steps are made, and why there", NULL},
                                 {0}};
 static PyType_Slot slots[] = {{Py_tp_getset, members},

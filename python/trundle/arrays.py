@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import importlib
+import operator
 from functools import cache
 
 
@@ -44,6 +45,29 @@ def doubles(values):
     if numbers.dtype.kind not in "biuf":
         raise TypeError(f"numbers were expected, not {values!r:.60}")
     return numpy.ascontiguousarray(numbers, dtype=numpy.float64)
+
+
+def on_device(numbers, count, is_written):
+    """Where numbers are in a GPU's memory: of an array that says so, or of an address itself; None is 0."""
+    if numbers is None:
+        return 0
+    about = getattr(numbers, "__cuda_array_interface__", None)
+    if about is None:
+        return operator.index(numbers)
+    if about["typestr"] != "<f8":
+        raise TypeError(f"numbers on a GPU are float64, not {about['typestr']!r}")
+    step, strides = 8, []
+    for size in reversed(about["shape"]):
+        strides.insert(0, step)
+        step *= size
+    if about.get("strides") not in (None, tuple(strides)):
+        raise ValueError("numbers on a GPU must be contiguous")
+    if count is not None and step != 8 * count:
+        raise ValueError(f"{count} numbers were expected on the GPU, not {step // 8}")
+    address, is_read_only = about["data"]
+    if is_written and is_read_only:
+        raise ValueError("these numbers on the GPU cannot be written")
+    return address
 
 
 class _Packed(tuple):

@@ -8,7 +8,7 @@ import os
 from collections.abc import Mapping
 
 from . import _trundle
-from .arrays import array, doubles
+from .arrays import array, doubles, on_device
 from .names import Inputs, MissingName, missing, options_known
 
 MOST_THREADS = 256
@@ -151,6 +151,35 @@ class Batch(_trundle.Batch):
             there = self.model._stepped
             raise missing(next(name for name in names if name not in there), there, "column") from None
         return numbers if out is not None else array(numbers)
+
+    def gpu_step(self, state, inputs=None, steps=1):
+        """So many steps of states that are in a GPU's memory, where they stay: docs/gpu.md.
+
+        state: float64, states by runs, as gpu_state() has them: an array of CuPy, PyTorch or others that
+        have __cuda_array_interface__, or an address. inputs: likewise, as gpu_inputs(); None: those of
+        the batch. Work on them must be done: synchronize other streams before. With steps=0 the runs of
+        the batch become what they are there.
+        """
+        count = len(self) * len(self.gpu_state_names) or None
+        self._gpu_step(on_device(state, count, True), on_device(inputs, None, False), operator.index(steps))
+
+    gpu_state_names = property(lambda self: tuple(self._gpu_names), doc="Names of the rows of gpu_state().")
+
+    gpu_input_names = property(lambda self: tuple(row[0] for row in self.model.system.inputs()),
+                               doc="Names of the first rows of gpu_inputs(); others are the library's.")
+
+    def gpu_state(self):
+        """The states of all runs, to be brought to a GPU: an array of states by runs."""
+        return array(self._gpu_state())
+
+    def gpu_inputs(self):
+        """All inputs and parameters, those of the model's programs first: an array of inputs by runs."""
+        return array(self._gpu_inputs())
+
+    def gpu_fates(self):
+        """By run: 0 where it made all steps, 2 where it stands before one that only the CPU makes; None before any."""
+        fates = self._gpu_fates()
+        return None if fates is None else array(fates)
 
     def __getitem__(self, name):
         if isinstance(name, (tuple, list)):

@@ -255,13 +255,26 @@ size_t tr_gpu_states(Batch *b)
     return g ? g->lanes->size : 0;
 }
 
+// Numbers of all records, from a place on
+static void copy_out(const Batch *b, uint32_t from, uint32_t count, double *out)
+{
+    for (size_t k = 0; out && k < b->count; k++)
+        for (uint32_t i = 0; i < count; i++) out[i * b->count + k] = b->members[k].record[from + i];
+}
+
 void tr_gpu_state(Batch *b, double *state)
 {
     tr_error err = {0};
-    const Group *g = b && state ? common_group(b, &err) : NULL;
-    for (size_t k = 0; g && k < b->count; k++)
-        for (uint32_t i = 0; i < g->lanes->size; i++)
-            state[i * b->count + k] = b->members[k].record[g->lanes->at.y + i];
+    const Group *g = b ? common_group(b, &err) : NULL;
+    if (g) copy_out(b, g->lanes->at.y, g->lanes->size, state);
+}
+
+size_t tr_gpu_inputs(Batch *b, double *inputs)
+{
+    tr_error err = {0};
+    const Group *g = b ? common_group(b, &err) : NULL;
+    if (g) copy_out(b, g->lanes->at.inputs, g->lanes->inputs, inputs);
+    return g ? g->lanes->inputs : 0;
 }
 
 const char *tr_gpu_state_name(Batch *b, size_t index)
