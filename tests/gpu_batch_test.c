@@ -343,6 +343,13 @@ static void test_elsewhere(void **state)
         tr_run_advance(p.runs[i], (i ? 0.02 : 0) + STEPS * 1e-3, &err);
     insist(&err);
     compare(&p);
+    assert_true(tr_gpu_step(p.batch, x, NULL, STEPS, &err));
+    const double push = 2; // at once in all, which are not those there any more
+    assert_true(tr_batch_write(p.batch, "push", &push, 0, NULL, &err));
+    for (size_t i = 0; i < p.count; i++) tr_run_set(p.runs[i], "push", push, &err);
+    assert_true(tr_gpu_step(p.batch, x, NULL, 0, &err));
+    insist(&err);
+    compare(&p);
     free(x);
     part(&p);
 }

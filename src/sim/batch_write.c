@@ -109,7 +109,7 @@ static bool write_one(Batch *b, const Writing *w, size_t run, tr_error *err)
     tr_error why = {0};
     if (waits || is_plain(b, w, m)) {
         tr_run_write_setting(b->run, m->bytes, w->input, value, !waits);
-        if (!waits) write_record(b, w, m, value);
+        if (!waits) write_record(b, w, m, value), b->is_elsewhere = true;
         return true;
     }
     tr_batch_set_at(b, run, w->input, value, &why);
