@@ -556,16 +556,16 @@ bool tr_batch_restore(tr_batch *batch, size_t run, const void *memory, size_t si
 // else by the CPU as ever: the numbers are the same to the bit.
 const char *tr_batch_on(const tr_batch *batch);
 
-// Steps of a batch whose states are in the memory of a GPU, the first that can be used: for loops that
-// live there. State i of run k is state[i * n + k]; input i of the system is inputs[i * n + k],
-// NULL for those that the batch has. All runs must have the same contacts and the same chart. Each
-// makes as many steps as are plain; `fates` tells of the others, which stopped before one that is
-// not (where something happens: 2). With no steps the runs of the batch become what they are there,
-// and the next call begins anew; so it does from what they are when they were moved or changed in
-// another way meanwhile. Steps are launched on the default stream, and made when it returns: it
-// waits for work on streams that block, but not on others (cudaStreamNonBlocking): those that write
-// states or inputs must be synchronised before. The thread keeps its current context. False with
-// words where there is no GPU, or it fails.
+// Steps of a batch whose states are in the memory of a GPU, the first that can be used: for loops
+// that live there. State i of run k is state[i * n + k]; input i of the system is inputs[i * n +
+// k], NULL for those that the batch has. All runs must have the same contacts and the same chart.
+// Each makes as many steps as are plain; `fates` tells of the others, which stopped before one that
+// is not (where something happens: 2). With no steps the runs of the batch become what they are
+// there, and the next call begins anew; so it does from what they are when they were moved or
+// changed in another way meanwhile. Steps are launched on the default stream, and made when it
+// returns: it waits for work on streams that block, but not on others (cudaStreamNonBlocking):
+// those that write states or inputs must be synchronised before. The thread keeps its current
+// context. False with words where there is no GPU, or it fails.
 bool tr_gpu_step(tr_batch *batch, void *device_state, const void *device_inputs, size_t steps,
                  tr_error *err);
 // How many numbers a state has, 0 where runs differ; all of them as they are in the batch, to be
