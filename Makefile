@@ -67,7 +67,7 @@ sanitized: build-sanitized
 
 build-sanitized:
 	$(CONFIGURE) -B $(SANITIZED) -DCMAKE_C_COMPILER=$(CLANG) -DTR_SANITIZE=ON -DTR_FUZZ=ON -DTR_FULL=$(FULL) \
-	    -DTR_FUZZ_SECONDS=$(or $(FUZZ_SECONDS),3) \
+	    -DTR_FUZZ_SECONDS=$(or $(FUZZ_SECONDS),2) \
 	    -DTR_PAGE=$$(test ! -f build/page.html || echo $(CURDIR)/build/page.html)
 	cmake --build $(SANITIZED) -j$(JOBS)
 
