@@ -80,8 +80,10 @@ sbatch --wait --array=1-4 sweep.sbatch sweep.conf 4 >submit.out 2>&1 || fail "th
 ls part*.db >/dev/null 2>&1 || fail "there are no parts"
 "$trundle" sweep --merge part*.db -o all.db || fail "they do not become one"
 "$trundle" "${words[@]}" -q -o whole.db || fail "the whole"
-runs_of() { sqlite3 "$1" 'ALTER TABLE runs DROP COLUMN seconds; SELECT * FROM runs'; }
-[ "$(runs_of all.db | sha256sum)" = "$(runs_of whole.db | sha256sum)" ] || fail "other numbers than in one process"
+# the digest of all runs but for their seconds, once: that column is gone then
+runs_of() { sqlite3 "$1" 'ALTER TABLE runs DROP COLUMN seconds; SELECT * FROM runs' | sha256sum; }
+whole=$(runs_of whole.db)
+[ "$(runs_of all.db)" = "$whole" ] || fail "other numbers than in one process"
 [ "$(sqlite3 whole.db 'SELECT count(*) FROM runs')" = 400 ] || fail "runs are missing"
 # Submitted again, nothing is left to do
 sbatch --wait --array=1-4 sweep.sbatch sweep.conf 4 >submit.out 2>&1 || fail "the array once more"
@@ -90,5 +92,5 @@ grep -q 'runs were there before' slurm-*.out || fail "it did them again"
 rm part3.db slurm-*.out
 sbatch --wait --array=3 sweep.sbatch sweep.conf 4 >submit.out 2>&1 || fail "one job once more"
 "$trundle" sweep --merge part*.db -q -o again.db || fail "they do not become one again"
-[ "$(runs_of again.db | sha256sum)" = "$(runs_of whole.db | sha256sum)" ] || fail "other runs than it had"
+[ "$(runs_of again.db)" = "$whole" ] || fail "other runs than it had"
 echo "400 runs in four jobs: the numbers of one process"
