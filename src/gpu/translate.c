@@ -496,6 +496,7 @@ static Thing combine(Translation *t, const char *sign, Thing a, Thing b)
 {
     if (a.form == THING_ARRAY && strchr("+-", sign[0])) return further(t, a, sign, value_of(t, b));
     Value x = value_of(t, a), y = value_of(t, b);
+    if (t->failure[0]) return thing_of(x); // which may be of kinds that no operator takes
     if (sign[0] == sign[1] && strchr("&|", sign[0])) {
         x = tr_ptx_truth(t->ptx, x), y = tr_ptx_truth(t->ptx, y);
         return thing_of(tr_ptx_binary(t->ptx, sign[0] == '&' ? "&" : "|", x, y));
@@ -764,6 +765,7 @@ static void unrolled(Translation *t)
     expect(t, ";");
     const uint32_t test = t->at;
     skip_to(t, ";");
+    if (t->failure[0]) return; // there are no words behind
     const uint32_t step = t->at + 1;
     uint32_t close = step;
     while (!tr_word_is(&t->words->at[close], ")"))

@@ -192,7 +192,10 @@ void tr_words_list(Words *w, const char *name, const Value *values, uint32_t cou
     }
     if (count) memcpy(list, values, count * sizeof *list);
     Definition *d = define(w, DEFINES_LIST, text_of(name));
-    d->list = list, d->count = count;
+    if (w->failed)
+        free(list);
+    else
+        d->list = list, d->count = count;
 }
 
 void tr_words_free(Words *w)
@@ -279,7 +282,7 @@ static void read_constant(Words *w, uint32_t i)
         define(w, DEFINES_NUMBER, name)->value = values[0];
     else {
         tr_words_list(w, "", values, count);
-        w->definitions[w->definition_count - 1].name = name;
+        if (!w->failed) w->definitions[w->definition_count - 1].name = name;
     }
 }
 

@@ -190,7 +190,7 @@ static void add_block(Flat *flat, const Program *p, const Instruction *i, const 
 
 // ---- programs ------------------------------------------------------------------------------
 
-// Which instructions the wanted outputs need, by instruction
+// Which instructions the wanted outputs need, by instruction; NULL when memory runs out
 static bool *find_needed(const Program *p, const uint32_t *wanted, uint32_t count)
 {
     bool *value = calloc(value_count(p) + 1u, sizeof *value);
@@ -202,6 +202,7 @@ static bool *find_needed(const Program *p, const uint32_t *wanted, uint32_t coun
         for (uint32_t o = 0; needed[k] && o < operand_count(i); o++)
             value[operand_at(p, i, o)] = true;
     }
+    if (!value) free(needed), needed = NULL;
     free(value);
     return needed;
 }
