@@ -704,7 +704,34 @@ static bool jumps_job(tr_error *err)
     return good;
 }
 
-// Side by side, where one of them has its jumps at other times
+typedef struct Side {
+    tr_system *system;
+    tr_plan *plan;
+    tr_batch *batch;
+} Side;
+
+// Three runs of a model, side by side
+static Side side_by_side(const char *text, tr_error *err)
+{
+    Side side = {0};
+    tr_model *model = tr_model_parse(text, err);
+    side.system = tr_derive(model, NULL, err);
+    tr_model_free(model);
+    side.plan = tr_plan_new(side.system, err);
+    tr_run_options o = tr_run_defaults(side.plan);
+    o.method = "rk4", o.step = 0.01;
+    side.batch = tr_batch_new(side.plan, 3, &o, err);
+    return side;
+}
+
+static void side_free(const Side *side)
+{
+    tr_batch_free(side->batch);
+    tr_plan_free(side->plan);
+    tr_system_free(side->system);
+}
+
+// Where one of them has its jumps at other times
 static bool batch_job(tr_error *err)
 {
     static const char text[] =
@@ -717,21 +744,13 @@ static bool batch_job(tr_error *err)
         "constraints: {slot: {position: z - 2*y}}\n"
         "roles: {y: {torque: 'if(t < when, push, -if(d(y) > 0, 1, 0))'}}\n"
         "initial: {d(y): 1}\n";
-    tr_model *model = tr_model_parse(text, err);
-    tr_system *system = tr_derive(model, NULL, err);
-    tr_model_free(model);
-    tr_plan *plan = tr_plan_new(system, err);
-    tr_run_options o = tr_run_defaults(plan);
-    o.method = "rk4", o.step = 0.01;
-    tr_batch *batch = tr_batch_new(plan, 3, &o, err);
-    tr_batch_set(batch, 1, "when", 0.035, err);
-    tr_batch_reset(batch, 1, err);
-    tr_batch_set(batch, 2, "push", 2, err);
-    const bool good = tr_batch_advance(batch, 0.08, err);
-    tr_batch_row(batch, 1);
-    tr_batch_free(batch);
-    tr_plan_free(plan);
-    tr_system_free(system);
+    const Side side = side_by_side(text, err);
+    tr_batch_set(side.batch, 1, "when", 0.035, err);
+    tr_batch_reset(side.batch, 1, err);
+    tr_batch_set(side.batch, 2, "push", 2, err);
+    const bool good = tr_batch_advance(side.batch, 0.08, err);
+    tr_batch_row(side.batch, 1);
+    side_free(&side);
     return good;
 }
 
@@ -748,21 +767,13 @@ static bool write_job(tr_error *err)
         "    mass: 1\n"
         "roles: {y: {torque: push}}\n"
         "initial: {y: 1}\n";
-    tr_model *model = tr_model_parse(text, err);
-    tr_system *system = tr_derive(model, NULL, err);
-    tr_model_free(model);
-    tr_plan *plan = tr_plan_new(system, err);
-    tr_run_options o = tr_run_defaults(plan);
-    o.method = "rk4", o.step = 0.01;
-    tr_batch *batch = tr_batch_new(plan, 3, &o, err);
+    const Side side = side_by_side(text, err);
     bool good = true;
     static const char *const names[] = {"push", "rest", "c"};
     for (size_t i = 0; i < 3; i++)
-        good = tr_batch_write(batch, names[i], (double[]){1, 2, 3}, 1, NULL, err) && good;
-    good = tr_batch_reset(batch, 2, err) && tr_batch_advance(batch, 0.05, err) && good;
-    tr_batch_free(batch);
-    tr_plan_free(plan);
-    tr_system_free(system);
+        good = tr_batch_write(side.batch, names[i], (double[]){1, 2, 3}, 1, NULL, err) && good;
+    good = tr_batch_reset(side.batch, 2, err) && tr_batch_advance(side.batch, 0.05, err) && good;
+    side_free(&side);
     return good;
 }
 
