@@ -66,8 +66,9 @@ static void write_places(const Printed *p, Buffer *out)
 static bool write_start(const Printed *p, Buffer *out, tr_error *err)
 {
     const size_t numbers = gpu_record(p->lanes);
-    double *record = calloc(2 * numbers + 1, sizeof *record), *column = record + numbers;
+    double *record = calloc(2 * numbers + 1, sizeof *record);
     if (!record) return tr_fail_memory(err), false;
+    double *column = record + numbers;
     tr_lanes_take(p->lanes, p->run, record);
     tr_gpu_enter(p->lanes, record, 1e300, column, 1, 0);
     tr_buffer_print(

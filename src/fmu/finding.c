@@ -24,7 +24,8 @@ void tr_found(Findings *f, Weight weight, Place at, const char *format, ...)
         f->failed = true;
         return;
     }
-    f->list[f->count++] = (Finding){weight, at, copy};
+    f->list[f->count] = (Finding){.weight = weight, .at = at};
+    f->list[f->count++].words = copy;
 }
 
 void tr_found_error(Findings *f, tr_error *err)

@@ -704,7 +704,8 @@ static Kind kind_of(const Translation *t, Value value)
 static void give_back(Translation *t)
 {
     Frame *f = &t->frame;
-    const Thing thing = sees(t, ";") ? (Thing){0} : expression(t);
+    Thing thing = {0};
+    if (!sees(t, ";")) thing = expression(t);
     expect(t, ";");
     if (f->depth == 0 && f->result.form == THING_NONE) { // the only one, and always reached
         f->result = thing;

@@ -99,11 +99,12 @@ static void define_list(Making *k, const char *name, const uint32_t *entries, ui
 static void define_rows(Making *k)
 {
     const Lanes *l = k->lanes;
-    Value *units = calloc(2 * (size_t)l->rows + 1, sizeof *units), *open = units + l->rows;
+    Value *units = calloc(2 * (size_t)l->rows + 1, sizeof *units);
     if (!units) {
         k->words.failed = true;
         return;
     }
+    Value *open = units + l->rows;
     for (uint32_t i = 0; i < l->rows; i++) {
         units[i] = tr_ptx_number(l->unit[i]);
         open[i] = tr_ptx_whole(KIND_INT, l->programs->footing->open[i]);
@@ -202,7 +203,8 @@ static Thing call_program(Translation *t, void *owner, const Thing *a, uint32_t 
 static void prepare(Making *k)
 {
     const Flat *flat = &k->flat;
-    bool *moves = calloc(2 * (size_t)flat->count + 1, sizeof *moves), *used = moves + flat->count;
+    bool *moves = calloc(2 * (size_t)flat->count + 1, sizeof *moves);
+    bool *used = moves ? moves + flat->count : NULL;
     uint32_t *wanted = calloc(flat->count + 1u, sizeof *wanted), count = 0;
     if (!moves || !wanted) tr_translate_no_memory(&k->translation);
     for (uint32_t i = 0; wanted && moves && i < flat->count; i++) {
